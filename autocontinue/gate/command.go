@@ -23,11 +23,7 @@ const (
 // form is what a command may look like: a program and its words.
 type form []string
 
-func parseForms(arg value) ([]form, error) {
-	texts, err := arg.strings()
-	if err != nil {
-		return nil, err
-	}
+func parseForms(texts []string) ([]form, error) {
 	forms := make([]form, len(texts))
 	for i, text := range texts {
 		words := strings.Fields(text)

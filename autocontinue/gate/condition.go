@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +25,6 @@ type condition struct {
 	pointer []string // at, split and unescaped
 	test    string   // its name in JSON
 	arg     value
-	number  number     // over, under
-	count   int        // count_over, count_under
 	forms   []form     // command
 	paths   []string   // path
 	element *condition // any, all
@@ -48,28 +47,28 @@ func (c condition) tests(test string) bool {
 }
 
 func parseConditions(v value) (when []condition, err error) {
-	list, err := v.elements()
-	for i := 0; i < len(list) && err == nil; i++ {
-		var c condition
-		c, err = parseCondition(list[i], true)
+	if !v.isList() {
+		return nil, errors.New("write a list of conditions")
+	}
+	for _, m := range v.list {
+		c, err := parseCondition(m, true)
+		if err != nil {
+			return nil, err
+		}
 		when = append(when, c)
 	}
-	return when, err
+	return when, nil
 }
 
-func parseCondition(v value, top bool) (condition, error) {
+func parseCondition(v value, top bool) (c condition, err error) {
 	if !v.isObject() {
-		return condition{}, errors.New(`a condition is an object, such as {"at": "/rows", "count_over": 50}`)
+		return c, errors.New(`a condition is an object, such as {"at": "/rows", "count_over": 50}`)
 	}
-	var c condition
 	at, tests := !top, 0
 	for _, m := range v.list {
-		var err error
 		if m.key == "at" {
-			at = true
-			if c.at, err = m.string(); err == nil {
-				c.pointer, err = parsePointer(c.at)
-			}
+			at, c.at = true, m.text
+			c.pointer, err = parsePointer(m)
 		} else {
 			tests++
 			c.test, c.arg = m.key, m
@@ -79,90 +78,95 @@ func parseCondition(v value, top bool) (condition, error) {
 			return c, fmt.Errorf("%s: %w", brief(m.key, 60), err)
 		}
 	}
-	if !at {
-		return c, errors.New(`a condition needs "at", a JSON pointer such as "/rows"`)
-	}
-	if tests != 1 {
-		return c, fmt.Errorf("the condition at %q has %d tests: write one; several conditions of one rule must all hold",
-			brief(c.at, 60), tests)
+	if !at || tests != 1 {
+		return c, fmt.Errorf(`the condition at %q must have "at", a JSON pointer such as "/rows", and one test: it has %d; `+
+			"several conditions of one rule must all hold", brief(c.at, 60), tests)
 	}
 	return c, nil
 }
 
+// arguments says what each test takes.
+var arguments = map[string]struct {
+	fits func(value) bool
+	want string
+}{
+	"exists":      {func(v value) bool { return v.kind() == 't' }, "true or false"},
+	"equals":      {func(value) bool { return true }, ""},
+	"one_of":      {value.isList, "a list of at least one value"},
+	"over":        {value.isNumber, "a number"},
+	"under":       {value.isNumber, "a number"},
+	"count_over":  {value.isCount, "a whole number from 0 up"},
+	"count_under": {value.isCount, "a whole number from 0 up"},
+	"like":        {value.isString, "a string"},
+	"command":     {func(v value) bool { return v.strings() != nil }, "a string, or a list of strings"},
+	"path":        {func(v value) bool { return v.strings() != nil }, "a string, or a list of strings"},
+	"any":         {value.isObject, "a condition"},
+	"all":         {value.isObject, "a condition"},
+}
+
 func (c *condition) parseTest() (err error) {
-	switch c.test {
-	case "exists":
-		if c.arg.kind() != 't' {
-			return errors.New("write true or false")
-		}
-	case "equals":
-	case "one_of":
-		_, err = c.arg.elements()
-	case "like":
-		_, err = c.arg.string()
-	case "over", "under":
-		if !c.arg.isNumber() {
-			return errors.New("write a number")
-		}
-		c.number = parseNumber(c.arg.raw)
-	case "count_over", "count_under":
-		if c.count, err = strconv.Atoi(string(c.arg.raw)); err != nil || c.count < 0 {
-			return errors.New("write a whole number from 0 up")
-		}
-	case "command":
-		c.forms, err = parseForms(c.arg)
-	case "path":
-		c.paths, err = parsePaths(c.arg)
-	case "any", "all":
-		var element condition
-		element, err = parseCondition(c.arg, false)
-		c.element = &element
-	default:
-		return errors.New("there is no such test: write exists, equals, one_of, over, under, count_over, count_under, " +
-			"like, command, path, any or all")
+	argument, ok := arguments[c.test]
+	switch {
+	case !ok:
+		return fmt.Errorf("there is no such test: write %s", strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
+	case !argument.fits(c.arg):
+		return errors.New("write " + argument.want)
+	case c.test == "command":
+		c.forms, err = parseForms(c.arg.strings())
+	case c.test == "path":
+		c.paths, err = parsePaths(c.arg.strings())
+	case c.test == "any" || c.test == "all":
+		c.element = new(condition)
+		*c.element, err = parseCondition(c.arg, false)
 	}
 	return err
 }
 
-func (v value) strings() ([]string, error) {
-	list := []value{v}
-	if !v.isString() {
-		list, _ = v.elements()
+func (v value) isList() bool  { return v.isArray() && len(v.list) > 0 }
+func (v value) isCount() bool { return v.isNumber() && v.count() >= 0 }
+
+// count returns a whole number; -1 for any other value.
+func (v value) count() int {
+	n, err := strconv.Atoi(string(v.raw))
+	if err != nil {
+		return -1
 	}
-	var texts []string
-	for _, one := range list {
-		if one.isString() {
-			texts = append(texts, one.text)
-		}
-	}
-	if len(texts) == 0 || len(texts) < len(list) {
-		return nil, errors.New("write a string, or a list of strings")
-	}
-	return texts, nil
+	return n
 }
 
-func parsePointer(s string) ([]string, error) {
-	if s == "" {
+// strings returns a string, or a list of strings; nil for any other value.
+func (v value) strings() (texts []string) {
+	list := v.list
+	if v.isString() {
+		list = []value{v}
+	}
+	for _, one := range list {
+		if v.isObject() || !one.isString() {
+			return nil
+		}
+		texts = append(texts, one.text)
+	}
+	return texts
+}
+
+func parsePointer(v value) ([]string, error) {
+	if v.text == "" && v.isString() {
 		return nil, nil
 	}
-	if s[0] != '/' {
+	if !strings.HasPrefix(v.text, "/") {
 		return nil, errors.New(`a JSON pointer begins with a slash, such as "/rows"; an empty one is the whole body`)
 	}
-	parts := strings.Split(s[1:], "/")
+	parts := strings.Split(v.text[1:], "/")
 	for i, part := range parts {
-		switch plain := strings.NewReplacer("~0", "", "~1", "").Replace(part); {
-		case part == "*":
+		if part == "*" {
 			join := func(parts []string) string { return brief(strings.Join(append([]string{""}, parts...), "/"), 60) }
 			return nil, fmt.Errorf(`"*" is not a wildcard here: write {"at": "%s", "any": {"at": "%s", …}}, or "all"`,
 				join(parts[:i]), join(parts[i+1:]))
-		case part == "-":
-			return nil, errors.New(`"-" in a JSON pointer is the place after the last element: nothing is there`)
-		case strings.Contains(plain, "~"):
+		}
+		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(part), "~") {
 			return nil, errors.New(`in a JSON pointer "~" is written "~0" and "/" is written "~1"`)
 		}
-	}
-	for i, part := range parts {
-		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 	}
 	return parts, nil
 }
@@ -223,13 +227,13 @@ func (j judging) holds(c condition, body value) outcome {
 	case c.test == "one_of":
 		return v.isOneOf(c.arg.list)
 	case c.test == "count_over" && counted:
-		return is(len(v.list) > c.count)
+		return is(len(v.list) > c.arg.count())
 	case c.test == "count_under" && counted:
-		return is(len(v.list) < c.count)
+		return is(len(v.list) < c.arg.count())
 	case c.test == "over" && v.isNumber():
-		return is(parseNumber(v.raw).compare(c.number) > 0)
+		return is(parseNumber(v.raw).compare(parseNumber(c.arg.raw)) > 0)
 	case c.test == "under" && v.isNumber():
-		return is(parseNumber(v.raw).compare(c.number) < 0)
+		return is(parseNumber(v.raw).compare(parseNumber(c.arg.raw)) < 0)
 	case c.test == "like" && isText:
 		return is(matchWildcard(c.arg.text, v.text))
 	case c.test == "command" && isText:
@@ -270,17 +274,19 @@ func (j judging) elements(c condition, v value, decides, otherwise outcome) outc
 // isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as
 // 5. A list of null alone fits every type.
 func (v value) isOneOf(list []value) outcome {
-	comparable := false
+	result := unclear
 	for _, one := range list {
-		if v.equal(one, false) {
+		if v.sum == one.sum {
 			return yes
 		}
-		comparable = comparable || one.kind() == v.kind() || len(list) == 1 && one.kind() == 'n'
+		if one.kind() == v.kind() || len(list) == 1 && one.kind() == 'n' {
+			result = no
+		}
 	}
-	if !comparable || slices.ContainsFunc(list, func(one value) bool { return v.equal(one, true) }) {
+	if slices.ContainsFunc(list, func(one value) bool { return v.loose == one.loose }) {
 		return unclear
 	}
-	return no
+	return result
 }
 
 // shellHint says what is wrong with a condition that tests a shell line or a path as a text; empty if nothing is.
@@ -288,17 +294,15 @@ func (c condition) shellHint(tool string) string {
 	if c.element != nil {
 		return c.element.shellHint(tool)
 	}
-	if c.test != "like" {
-		return ""
-	}
 	field := tool
 	if len(c.pointer) > 0 {
 		field = c.pointer[len(c.pointer)-1]
 	}
-	if hasWord(field+" "+tool, "shell-field") {
+	switch {
+	case c.test != "like":
+	case hasWord(field+" "+tool, "shell-field"):
 		return fmt.Sprintf("%s is probably a shell line, and like does not see ; | $(…) or >: test it with command", c)
-	}
-	if hasWord(field, "path-field") {
+	case hasWord(field, "path-field"):
 		return fmt.Sprintf("%s is probably a path, and like does not see .. or links: test it with path", c)
 	}
 	return ""

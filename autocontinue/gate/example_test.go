@@ -145,17 +145,17 @@ func ExampleParsePolicy() {
 		{"bash", `{"command": "git status -s && go test ./..."}`},
 		{"bash", `{"command": "git status; rm -rf /"}`},
 	} {
-		then, rule := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: call[0], Body: json.RawMessage(call[1])})
-		fmt.Println(then, "-", rule)
+		status, rule := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: call[0], Body: json.RawMessage(call[1])})
+		fmt.Println(status, "-", rule)
 	}
 	_, err = gate.ParsePolicy([]byte(`[{"tool": "*_delete", "then": "ask", "match": ["delete_weight"]}]`))
 	fmt.Println(err)
 	// Output:
-	// allow - tool *_save: allow
-	// ask - tool *_save when /rows any (/kcal over 500): ask
-	// ask - tool *_save when /rows any (/kcal over 500): ask
-	// allow - tool bash when /command command ["git status *","go test *"]: allow
-	// ask - no rule matches
+	// approved - tool *_save: allow
+	// pending - tool *_save when /rows any (/kcal over 500): ask
+	// pending - tool *_save when /rows any (/kcal over 500): ask
+	// approved - tool bash when /command command ["git status *","go test *"]: allow
+	// pending - no rule matches
 	// policy: rule 1 (tool *_delete): match: this does not hold for "delete_weight"
 }
 

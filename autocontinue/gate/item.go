@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,38 +61,39 @@ type Subject struct {
 	Escalate string        `json:"-"`
 }
 
-// check refuses a subject that lacks a field or has one too many. It does not read the body.
-func (sub Subject) check() error {
-	switch sub.Kind {
-	case Context, Response:
-		if sub.Call != "" || sub.Tool != "" {
-			return fmt.Errorf("%w: a %s has no call and no tool", ErrInput, sub.Kind)
-		}
-	case Tool:
-		if err := checkID("call", sub.Call); err != nil {
-			return err
-		}
-		if err := checkTool(sub.Tool); err != nil {
-			return fmt.Errorf("%w: %w", ErrInput, err)
-		}
-	default:
+func (k Kind) check() error {
+	if k != Context && k != Tool && k != Response {
 		return fmt.Errorf("%w: the kind must be context, tool or response", ErrInput)
 	}
-	if sub.Within < 0 {
-		return fmt.Errorf("%w: Within is below zero", ErrInput)
-	}
-	return cmp.Or(checkID("thread", sub.Thread), checkID("run", sub.Run), checkText("label", sub.Label, maxLabel),
-		checkText("name to escalate to", sub.Escalate, maxName))
+	return nil
 }
 
-func checkID(field, id string) error {
-	if id == "" {
-		return fmt.Errorf("%w: the %s ID is empty", ErrInput, field)
+// check refuses a subject that lacks a field or has one too many. It does not read the body.
+func (sub Subject) check() error {
+	err := cmp.Or(sub.Kind.check(), checkName("thread ID", sub.Thread, maxID), checkName("run ID", sub.Run, maxID),
+		checkText("label", sub.Label, maxLabel), checkText("name to escalate to", sub.Escalate, maxName))
+	switch {
+	case err != nil:
+		return err
+	case sub.Within < 0:
+		return fmt.Errorf("%w: Within is below zero", ErrInput)
+	case sub.Kind == Tool:
+		return cmp.Or(checkName("call ID", sub.Call, maxID), checkTool(sub.Tool))
+	case sub.Call != "" || sub.Tool != "":
+		return fmt.Errorf("%w: a %s has no call and no tool", ErrInput, sub.Kind)
 	}
-	if hides(id) {
-		return fmt.Errorf("%w: the %s ID has a character that cannot be seen", ErrInput, field)
+	return nil
+}
+
+// checkName refuses an empty text, and one that hides something.
+func checkName(field, name string, limit int) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return fmt.Errorf("%w: the %s is empty", ErrInput, field)
+	case hides(name):
+		return fmt.Errorf("%w: the %s has a character that cannot be seen", ErrInput, field)
 	}
-	return checkText(field+" ID", id, maxID)
+	return checkText(field, name, limit)
 }
 
 // hides reports whether a person would overlook something in a text of one line.
@@ -102,23 +102,15 @@ func hides(s string) bool {
 }
 
 func checkText(field, text string, limit int) error {
-	if len(text) > limit {
-		return fmt.Errorf("%w: the %s has %d bytes; the limit is %d", ErrInput, field, len(text), limit)
-	}
-	if !utf8.ValidString(text) {
-		return fmt.Errorf("%w: the %s is not UTF-8", ErrInput, field)
+	if len(text) > limit || !utf8.ValidString(text) {
+		return fmt.Errorf("%w: the %s must be UTF-8 of at most %d bytes", ErrInput, field, limit)
 	}
 	return nil
 }
 
 func checkTool(name string) error {
-	switch {
-	case name == "":
-		return errors.New("the tool's name is empty")
-	case len(name) > maxTool:
-		return fmt.Errorf("the tool's name has %d bytes; the limit is %d", len(name), maxTool)
-	case strings.ContainsFunc(name, notInTool):
-		return errors.New("a tool's name has only letters a-z, A-Z, digits and _ - . : /")
+	if name == "" || len(name) > maxTool || strings.ContainsFunc(name, notInTool) {
+		return fmt.Errorf("%w: a tool's name has 1 to %d letters a-z, A-Z, digits and _ - . : /", ErrInput, maxTool)
 	}
 	return nil
 }
@@ -128,26 +120,36 @@ func notInTool(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.:/", r)
 }
 
-// readBody reads the body of a subject of that kind. It returns the text that the session keeps, and its value.
-func readBody(kind Kind, data []byte) (json.RawMessage, value, error) {
-	v, err := readJSON(data)
-	if err != nil {
-		return nil, v, err
-	}
-	if !v.isObject() {
-		return nil, v, &bodyError{0, "the body is not a JSON object"}
-	}
-	if kind != Response {
-		return compact(v.raw), v, nil
+// readBody reads the body of a subject of that kind or, without a kind, the result of a tool. It returns the text that
+// the session keeps, of at most limit bytes, and its value.
+func readBody(kind Kind, data []byte, limit int) (body json.RawMessage, v value, err error) {
+	if err = checkSize(data, limit); err == nil {
+		v, err = readJSON(data)
 	}
 	isText := func(m value) bool { return m.key == "text" && m.isString() }
-	if slices.ContainsFunc(v.list, func(m value) bool { return m.key != "text" && m.key != "a2ui" }) {
-		return nil, v, &bodyError{0, "a response has only text and a2ui"}
+	isOther := func(m value) bool { return m.key != "text" && m.key != "a2ui" }
+	switch {
+	case err != nil:
+	case kind != "" && !v.isObject():
+		err = &bodyError{0, "the body is not a JSON object"}
+	case kind != Response:
+		body = compact(v.raw)
+	case slices.ContainsFunc(v.list, isOther):
+		err = &bodyError{0, "a response has only text and a2ui"}
+	case !slices.ContainsFunc(v.list, isText):
+		err = &bodyError{0, "a response needs text, a string"}
+	default:
+		body = joinResponse(splitResponse(v.raw))
+		err = checkSize(body, limit) // control characters became escapes
 	}
-	if !slices.ContainsFunc(v.list, isText) {
-		return nil, v, &bodyError{0, "a response needs text, a string"}
+	return body, v, err
+}
+
+func checkSize(data []byte, limit int) error {
+	if len(data) > limit {
+		return fmt.Errorf("%w: the body has %d bytes; the limit is %d", ErrInput, len(data), limit)
 	}
-	return joinResponse(splitResponse(v.raw)), v, nil
+	return nil
 }
 
 // answer is the body of a response, which an event holds in two parts.
@@ -194,14 +196,14 @@ func digest(sub Subject) string {
 
 // likeness is equal for items of one run that ask for the same: calls of the same tool with arguments of the same
 // value. It is called with the session locked, so it compares the bytes of a large body.
-func (it *item) likeness() [sha256.Size]byte {
-	b := appendText(nil, string(it.Kind)+it.Tool)
+func (it *Item) likeness() [sha256.Size]byte {
+	same := []byte(it.Body)
 	if len(it.Body) <= maxCompared {
 		if body, err := readJSON(it.Body); err == nil {
-			return sha256.Sum256(body.canonical(b))
+			same = body.sum[:]
 		}
 	}
-	return sha256.Sum256(append(b, it.Body...))
+	return sha256.Sum256(append(appendText(nil, string(it.Kind)+it.Tool), same...))
 }
 
 // Action is what a person decides about an item.
@@ -235,9 +237,8 @@ const (
 	Approved  Status = "approved"  // by a person, by the policy, or because the session is not audited; not yet redeemed
 	Denied    Status = "denied"    // by a person or the policy
 	Expired   Status = "expired"   // nobody answered, or nobody redeemed, in time; counts as denied by nobody
-	Answered  Status = "answered"  // a person gave the result in place of the tool
 	Redeemed  Status = "redeemed"  // handed out: a tool executes, a run was started, a response was shown
-	Done      Status = "done"      // a tool returned its result
+	Done      Status = "done"      // the call has a result: of the tool or, with Item.Action Respond, of a person
 	Withdrawn Status = "withdrawn" // its run ended before it was answered or redeemed
 )
 
@@ -250,8 +251,7 @@ type Item struct {
 	Subject        // as proposed; an edit does not change it
 	Digest  string `json:"digest"` // of the subject as proposed, hexadecimal
 	Status  Status `json:"status"`
-	Rule    string `json:"rule"`              // why the policy asked, allowed or denied, for people
-	Verdict Then   `json:"verdict,omitempty"` // of the policy when the item was proposed
+	Rule    string `json:"rule"` // why the policy asked, allowed or denied, for people
 
 	Proposed time.Time `json:"proposed"`
 	Expires  time.Time `json:"expires,omitzero"`   // when an open item expires, or escalates; zero is never
@@ -265,6 +265,28 @@ type Item struct {
 	Edited json.RawMessage `json:"edited,omitempty"` // the body that replaces the proposed one
 	Final  string          `json:"final,omitempty"`  // digest of what was approved
 	Result json.RawMessage `json:"result,omitempty"` // of a tool: what it returned, or what a person gave in its place
+
+	asked time.Time // since when the present approver has been asked
+}
+
+func (it *Item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
+
+func (it *Item) due(now time.Time) bool {
+	return it.Status.open() && !it.Expires.IsZero() && !now.Before(it.Expires)
+}
+
+// copied returns an item that shares nothing with the session.
+func (i Item) copied() Item {
+	i.Body, i.Edited, i.Result = slices.Clone(i.Body), slices.Clone(i.Edited), slices.Clone(i.Result)
+	return i
+}
+
+func copies(list []*Item) []Item {
+	items := make([]Item, len(list))
+	for i, it := range list {
+		items[i] = it.copied()
+	}
+	return items
 }
 
 // ApprovedBody returns the body that Redeem hands out: the edited one, or the proposed one.

@@ -127,7 +127,7 @@ type Event struct {
 	FinalA2UI    json.RawMessage `json:"finalA2ui,omitempty"`
 
 	Digest   string    `json:"digest,omitempty"`   // proposals: of the subject; approvals: of what was approved
-	Verdict  Then      `json:"verdict,omitempty"`  // proposals: of the policy
+	Verdict  string    `json:"verdict,omitempty"`  // proposals: of the policy
 	Rule     string    `json:"rule,omitempty"`     // proposals, and what the policy decided
 	Action   Action    `json:"action,omitempty"`   // of a person
 	Expires  time.Time `json:"expires,omitzero"`   // proposals, approvals and ITEM_ESCALATED
@@ -144,9 +144,7 @@ type Event struct {
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.
 func (e Event) Status() Status {
-	if e.Type == toolCallResult && e.Action == Respond {
-		return Answered
-	} else if status, ok := statuses[e.Type]; ok {
+	if status, ok := statuses[e.Type]; ok {
 		return status
 	}
 	for status, typ := range eventTypes[e.Kind] {
@@ -204,23 +202,9 @@ func (e *Event) getBody(final bool) json.RawMessage {
 	return joinResponse(**text, *rest)
 }
 
-// eventFor returns an event for an item, without what happened.
-func eventFor(it Item, typ string) Event {
+// event returns an event about an item, without what happened.
+func (it *Item) event(typ string) Event {
 	return Event{Type: typ, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID, Call: it.Call, Tool: it.Tool}
-}
-
-// approval returns the event that approves an item. edited is nil, or the body that replaces the proposed one.
-func (s *Session) approval(now time.Time, it Item, edited json.RawMessage) Event {
-	e := eventFor(it, eventTypes[it.Kind][Approved])
-	final := it.Subject
-	if edited != nil {
-		final.Body = edited
-	}
-	e.Digest, e.Expires = digest(final), now.Add(s.options.TTL)
-	if edited != nil || it.Kind == Response { // the text of a response is there, edited or not
-		e.setBody(true, final.Body)
-	}
-	return e
 }
 
 func ending(thread, run string, p Phase, by, reason string) Event {

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -26,6 +27,10 @@ type value struct {
 	key    string  // in an object
 	folded string  // the key without its case
 	list   []value // the elements of an array, or the members of an object
+
+	// Equal values have the same sum, however they are written: 1.0 is 1, and the order of keys does not count. loose is a
+	// sum for which keys that differ in case only are the same.
+	sum, loose [sha256.Size]byte
 }
 
 // bodyError says why a text was refused, without quoting it.
@@ -147,6 +152,8 @@ func (r *jsonReader) value(depth int) (v value, err error) {
 		r.token()
 	}
 	v.raw = r.data[start:r.tokens.InputOffset()]
+	v.sum = v.hash(func(m value) string { return m.key }, func(m value) [sha256.Size]byte { return m.sum })
+	v.loose = v.hash(func(m value) string { return m.folded }, func(m value) [sha256.Size]byte { return m.loose })
 	return v, nil
 }
 
@@ -169,57 +176,26 @@ func (v value) kind() byte {
 	return v.raw[0]
 }
 
-// equal compares two values, however they are written: the order of keys does not count, and 1.0 is 1. With folded,
-// keys that differ in case only count as the same. The smaller value bounds the time.
-func (v value) equal(o value, folded bool) bool {
+func (v value) hash(name func(value) string, sum func(value) [sha256.Size]byte) [sha256.Size]byte {
+	b := []byte{v.kind()}
 	switch {
-	case v.kind() != o.kind() || len(v.list) != len(o.list):
-		return false
 	case v.isString():
-		return v.text == o.text
+		b = append(b, v.text...)
 	case v.isNumber():
-		return parseNumber(v.raw) == parseNumber(o.raw)
+		b = fmt.Append(b, parseNumber(v.raw))
 	case v.isObject() || v.isArray():
-		return slices.EqualFunc(v.sorted(folded), o.sorted(folded), func(a, b value) bool {
-			return a.name(folded) == b.name(folded) && a.equal(b, folded)
-		})
-	}
-	return string(v.raw) == string(o.raw)
-}
-
-func (v value) name(folded bool) string {
-	if folded {
-		return v.folded
-	}
-	return v.key
-}
-
-// sorted returns the members of an object by their keys, or the elements of an array, which have none, in their order.
-func (v value) sorted(folded bool) []value {
-	return slices.SortedStableFunc(slices.Values(v.list), func(a, b value) int {
-		return cmp.Compare(a.name(folded), b.name(folded))
-	})
-}
-
-// canonical appends a value in a form that is the same for equal values, and only for these.
-func (v value) canonical(dst []byte) []byte {
-	switch c := v.raw[0]; c {
-	case '"':
-		return appendText(append(dst, '"'), v.text)
-	case '{', '[':
-		dst = append(dst, c)
-		for _, m := range v.sorted(false) {
-			dst = m.canonical(appendText(dst, m.key))
+		parts := make([]string, len(v.list))
+		for i, m := range v.list {
+			parts[i] = fmt.Sprintf("%q %x\n", name(m), sum(m))
 		}
-		return append(dst, c+2) // } or ]
-	case 't', 'f', 'n':
-		return append(dst, c)
+		if v.isObject() {
+			slices.Sort(parts)
+		}
+		b = append(b, strings.Join(parts, "")...)
+	default:
+		b = v.raw
 	}
-	n := parseNumber(v.raw)
-	if dst = append(dst, '#'); n.negative {
-		dst = append(dst, '-')
-	}
-	return append(strconv.AppendInt(appendText(dst, n.digits), int64(n.point), 10), ';')
+	return sha256.Sum256(b)
 }
 
 // appendText appends a text after its length, so that two lists of texts never look the same.

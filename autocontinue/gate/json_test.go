@@ -172,11 +172,9 @@ func TestNumbersCompareExactly(t *testing.T) {
 }
 
 func samely(a, b string) bool {
-	x, y := value{raw: []byte(a)}, value{raw: []byte(b)}
-	if same := string(x.canonical(nil)) == string(y.canonical(nil)); same != x.equal(y, false) {
-		panic(a + " and " + b)
-	}
-	return x.equal(y, false)
+	x, err := readJSON([]byte(a))
+	y, err2 := readJSON([]byte(b))
+	return err == nil && err2 == nil && x.sum == y.sum
 }
 
 func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {

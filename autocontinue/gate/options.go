@@ -84,23 +84,19 @@ func (o Options) filled() (Options, error) {
 var (
 	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
 	ErrInput = errors.New("gate: bad input")
-	// ErrIllegal: the run's phase, or the item's kind, does not allow this step. Or the ID was used before for something
-	// else. Or too many items are open, or the run has had too many.
+	// ErrIllegal: the session does not have the item or run. Or the run's phase, or the item's kind, does not allow this
+	// step. Or the ID was used before for something else. Or too many items are open, or the run has had too many.
 	ErrIllegal = errors.New("gate: illegal step")
-	// ErrUnknown: the session does not have this item or run.
-	ErrUnknown = errors.New("gate: unknown")
 
 	// ErrStale: the digest of the decision is not the item's. The person saw something else: show the item again.
 	ErrStale = errors.New("gate: stale digest")
 	// ErrDecided: somebody else was first, with another answer, another result, or with Redeem. The item says who.
 	ErrDecided = errors.New("gate: already decided")
-	// ErrExpired: the item expired, now or before. The journal says so.
-	ErrExpired = errors.New("gate: expired")
 
 	// ErrPending: nobody has approved the item yet. An [Approver] that does not want to answer returns it, too.
 	ErrPending = errors.New("gate: not approved yet")
-	// ErrDenied: a person or the policy denied it, its run ended, or a person gave the result in its place. The item says
-	// which. If the policy denies an edit, the item is still pending.
+	// ErrDenied: a person or the policy denied it, it expired, its run ended, or a person gave the result in its place. The
+	// item says which. If the policy denies an edit, the item is still pending.
 	ErrDenied = errors.New("gate: denied")
 	// ErrJournal: Options.Journal failed, and the error wraps the journal's. Or a journal cannot be replayed, and the
 	// error names the line.

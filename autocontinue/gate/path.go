@@ -28,8 +28,7 @@ func newRoot(files fs.FS, dir string) (*root, error) {
 	return &root{links, path.Clean(strings.ReplaceAll(dir, `\`, "/"))}, nil
 }
 
-func parsePaths(arg value) ([]string, error) {
-	paths, err := arg.strings()
+func parsePaths(paths []string) ([]string, error) {
 	for i, p := range paths {
 		switch {
 		case p == "" || path.IsAbs(p) || slices.Contains(strings.Split(p, "/"), ".."):
@@ -39,7 +38,7 @@ func parsePaths(arg value) ([]string, error) {
 		}
 		paths[i] = path.Clean(p)
 	}
-	return paths, err
+	return paths, nil
 }
 
 // holds reports whether a path is one of some files or folders, or below one.

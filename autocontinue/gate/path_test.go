@@ -38,64 +38,64 @@ func TestPaths(t *testing.T) {
 	files, dir := tree(t)
 	for _, tt := range []struct {
 		path, rule      string
-		allowed, denied Then // by a rule that allows, and by one that denies
+		allowed, denied ruling // by a rule that allows, and by one that denies
 	}{
-		{"src/main.go", "src", Allow, Forbid},
-		{"src", "src", Allow, Forbid},
-		{"./src//deep/", "src", Allow, Forbid},
-		{"src/new/file.go", "src", Allow, Forbid},
-		{dir + "/src/main.go", "src", Allow, Forbid},
-		{dir, ".", Allow, Forbid},
-		{"link/main.go", "src", Allow, Forbid},
-		{"src/main.go", "link", Allow, Forbid},
-		{"code/main.go", "src", Allow, Forbid},
-		{"src/up/key", "secret", Allow, Forbid},
-		{"src/abs/key", "secret", Allow, Forbid},
-		{"srcx/main.go", "src", Ask, Ask},
-		{"src/up/key", "src", Ask, Ask},
-		{"src/abs/key", "src", Ask, Ask},
-		{"SRC/main.go", "src", Ask, Forbid}, // some file systems ignore case
-		{"README.md", "src", Ask, Ask},
+		{"src/main.go", "src", allow, forbid},
+		{"src", "src", allow, forbid},
+		{"./src//deep/", "src", allow, forbid},
+		{"src/new/file.go", "src", allow, forbid},
+		{dir + "/src/main.go", "src", allow, forbid},
+		{dir, ".", allow, forbid},
+		{"link/main.go", "src", allow, forbid},
+		{"src/main.go", "link", allow, forbid},
+		{"code/main.go", "src", allow, forbid},
+		{"src/up/key", "secret", allow, forbid},
+		{"src/abs/key", "secret", allow, forbid},
+		{"srcx/main.go", "src", ask, ask},
+		{"src/up/key", "src", ask, ask},
+		{"src/abs/key", "src", ask, ask},
+		{"SRC/main.go", "src", ask, forbid}, // some file systems ignore case
+		{"README.md", "src", ask, ask},
 
-		{"src/out/key", "src", Ask, Forbid},
-		{"src/far/passwd", "src", Ask, Forbid},
-		{"src/self", "src", Ask, Forbid},
-		{"src/dangling", "src", Ask, Forbid},
-		{"/etc/passwd", "src", Ask, Forbid},
-		{dir + "x/src/main.go", "src", Ask, Forbid},
-		{"~/src", ".", Ask, Forbid},
-		{" src/main.go", ".", Ask, Forbid},
-		{"src\\main.go", ".", Ask, Forbid},
-		{"C:/x", ".", Ask, Forbid},
-		{"file:///etc/passwd", ".", Ask, Forbid},
-		{"src/\u202emain.go", ".", Ask, Forbid},
-		{"", ".", Ask, Forbid},
-		{"src/secret./key", ".", Ask, Forbid},
-		{"src/secret /key", ".", Ask, Forbid},
-		{"SECRET~1/key", ".", Ask, Forbid},
-		{"src/key::$DATA", ".", Ask, Forbid},
-		{"src/．．/key", ".", Ask, Forbid},
-		{"src／key", ".", Ask, Forbid},
-		{"src/%2E%2e/key", ".", Ask, Forbid},
-		{"$HOME/key", ".", Ask, Forbid},
-		{"src/re\u0301sume\u0301", ".", Ask, Forbid},
-		{"src/.env", "src", Allow, Forbid},
-		{"src/[id].tsx~", "src", Allow, Forbid},
-		{"src/résumé", "src", Allow, Forbid},
-		{"src/हिन्दी", "src", Allow, Forbid},
+		{"src/out/key", "src", ask, forbid},
+		{"src/far/passwd", "src", ask, forbid},
+		{"src/self", "src", ask, forbid},
+		{"src/dangling", "src", ask, forbid},
+		{"/etc/passwd", "src", ask, forbid},
+		{dir + "x/src/main.go", "src", ask, forbid},
+		{"~/src", ".", ask, forbid},
+		{" src/main.go", ".", ask, forbid},
+		{"src\\main.go", ".", ask, forbid},
+		{"C:/x", ".", ask, forbid},
+		{"file:///etc/passwd", ".", ask, forbid},
+		{"src/\u202emain.go", ".", ask, forbid},
+		{"", ".", ask, forbid},
+		{"src/secret./key", ".", ask, forbid},
+		{"src/secret /key", ".", ask, forbid},
+		{"SECRET~1/key", ".", ask, forbid},
+		{"src/key::$DATA", ".", ask, forbid},
+		{"src/．．/key", ".", ask, forbid},
+		{"src／key", ".", ask, forbid},
+		{"src/%2E%2e/key", ".", ask, forbid},
+		{"$HOME/key", ".", ask, forbid},
+		{"src/re\u0301sume\u0301", ".", ask, forbid},
+		{"src/.env", "src", allow, forbid},
+		{"src/[id].tsx~", "src", allow, forbid},
+		{"src/résumé", "src", allow, forbid},
+		{"src/हिन्दी", "src", allow, forbid},
 
-		{"src/../secret", "src", Forbid, Forbid},
-		{"../src/main.go", "src", Forbid, Forbid},
-		{"src/..", ".", Forbid, Forbid},
-		{"src\\..\\x", ".", Forbid, Forbid},
+		{"src/../secret", "src", forbid, forbid},
+		{"../src/main.go", "src", forbid, forbid},
+		{"src/..", ".", forbid, forbid},
+		{"src\\..\\x", ".", forbid, forbid},
 	} {
-		for then, want := range map[Then]Then{Allow: tt.allowed, Forbid: tt.denied} {
+		for then, want := range map[ruling]ruling{allow: tt.allowed, forbid: tt.denied} {
 			rules := fmt.Sprintf(`[{"tool":"edit","when":[{"at":"/path","path":%q}],"then":%q},
 				{"tool":"edit","when":[{"at":"/never","exists":true}],"then":"allow"}]`, tt.rule, then)
 			s, err := New(policyOf(t, rules), Options{Audited: true, Root: files, RootDir: dir})
 			require.NoError(t, err)
 			got, _ := s.Judge(s.Policy(), call("r", "c", "edit", `{"path":`+quote(tt.path)+`}`))
-			require.Equal(t, want, got, "%s: %s within %s", then, tt.path, tt.rule)
+			require.Equal(t, statusOf[want], got, "%s: %s within %s", then, tt.path, tt.rule)
 		}
 	}
 }
@@ -108,9 +108,9 @@ func TestPathNeedsARoot(t *testing.T) {
 	require.ErrorContains(t, d.SetPolicy(d.now, "ann", p), "set Options.Root")
 	_, err = New(p, Options{Root: onlyFS{}})
 	require.ErrorContains(t, err, "fs.ReadLinkFS")
-	require.Equal(t, Allow, p.verdict(call("r", "c", "edit", `{"paths":["src/a"]}`)).then, "as it is written")
-	require.Equal(t, Forbid, p.verdict(call("r", "c", "edit", `{"paths":["src/../a"]}`)).then)
-	require.NotEqual(t, Allow, p.verdict(call("r", "c", "edit", `{"paths":["/src/a"]}`)).then)
+	require.Equal(t, allow, p.verdict(call("r", "c", "edit", `{"paths":["src/a"]}`)).then, "as it is written")
+	require.Equal(t, forbid, p.verdict(call("r", "c", "edit", `{"paths":["src/../a"]}`)).then)
+	require.NotEqual(t, allow, p.verdict(call("r", "c", "edit", `{"paths":["/src/a"]}`)).then)
 }
 
 type onlyFS struct{ fs.FS }

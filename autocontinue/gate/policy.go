@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,18 +10,17 @@ import (
 	"time"
 )
 
-// Then is what a policy says about a subject.
-type Then string
+// ruling is what a rule says.
+type ruling string
 
-// The verdicts, from the mildest to the strictest.
 const (
-	Allow  Then = "allow" // it passes
-	Ask    Then = "ask"   // a person is asked
-	Forbid Then = "deny"  // it does not pass, whatever a person says
+	allow  ruling = "allow"
+	ask    ruling = "ask"
+	forbid ruling = "deny"
+	always ruling = "always" // allow, even where another rule asks
 )
 
-// always is what a rule says that allows even where another rule asks.
-const always Then = "always"
+var statusOf = map[ruling]Status{allow: Approved, ask: Pending, forbid: Denied}
 
 // Bounds of a policy.
 const (
@@ -30,10 +30,10 @@ const (
 
 // verdict is the answer of a policy about one subject.
 type verdict struct {
-	then     Then
+	then     ruling
 	rule     string        // the rule that decided, or why none did, for people
-	within   time.Duration // Ask: how long a person has; 0 leaves it to Options.TTL
-	escalate string        // Ask: who is asked when that time is over
+	within   time.Duration // ask: how long a person has; 0 leaves it to Options.TTL
+	escalate string        // ask: who is asked when that time is over
 }
 
 // Policy is a list of rules. The zero Policy has none: tools are denied, everything else is asked. A Policy does not
@@ -121,11 +121,8 @@ func parseRules(data []byte) (list []rule, err error) {
 		line := 1 + bytes.Count(data[:min(bad.offset, len(data))], []byte("\n"))
 		return nil, fmt.Errorf("line %d: %s", line, bad)
 	}
-	if !v.isArray() {
-		return nil, errors.New("it is not a list: write [rule, rule, …], or [] for none")
-	}
-	if len(v.list) > maxRules {
-		return nil, fmt.Errorf("it has %d rules; the limit is %d", len(v.list), maxRules)
+	if !v.isArray() || len(v.list) > maxRules {
+		return nil, fmt.Errorf("it is not a list of at most %d rules: write [rule, rule, …], or [] for none", maxRules)
 	}
 	for i, m := range v.list {
 		r, err := parseRule(m)
@@ -188,8 +185,9 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Judge returns what the policy says about a subject, and for people the rule that decided, or why none did. Only Kind,
-// Thread, Tool and Body count, and the body need not come from a session. The rules, in order:
+// Judge returns the status that a subject gets: Approved, Denied, or Pending if a person is asked. rule tells people
+// which rule decided, or why none did. Only Kind, Thread, Tool and Body count, and the body need not come from a
+// session. The rules, in order:
 //
 //  1. A subject that no session would accept, such as one with a bad body, is denied.
 //  2. Of the rules that match, the strictest wins: deny, always, ask, allow. Their order does not count.
@@ -197,23 +195,18 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 //  4. Everything else is asked.
 //
 // A policy alone knows no files: it takes a path as it is written. [Session.Judge] resolves it.
-func (p Policy) Judge(sub Subject) (then Then, rule string) {
-	v := p.judgeIn(&root{}, sub)
-	return v.then, v.rule
-}
+func (p Policy) Judge(sub Subject) (status Status, rule string) { return p.judgeIn(&root{}, sub) }
 
-func (p Policy) judgeIn(root *root, sub Subject) verdict {
-	_, v, err := readBody(sub.Kind, sub.Body)
-	switch {
-	case err == nil && sub.Kind == Tool:
+func (p Policy) judgeIn(root *root, sub Subject) (Status, string) {
+	_, v, err := readBody(sub.Kind, sub.Body, maxMaxBody)
+	if err = cmp.Or(sub.Kind.check(), err); err == nil && sub.Kind == Tool {
 		err = checkTool(sub.Tool)
-	case sub.Kind != Context && sub.Kind != Tool && sub.Kind != Response:
-		err = errors.New("the kind must be context, tool or response")
 	}
 	if err != nil {
-		return verdict{then: Forbid, rule: "it cannot be read: " + err.Error()}
+		return Denied, "it cannot be read: " + err.Error()
 	}
-	return p.judge(root, sub, v)
+	judged := p.judge(root, sub, v)
+	return statusOf[judged.then], judged.rule
 }
 
 // judge is Judge for a subject that was checked, and the value of its body.
@@ -228,7 +221,7 @@ func (p Policy) judge(root *root, sub Subject, body value) verdict {
 		v := verdict{r.then, r.text, r.within, r.escalate}
 		switch r.matches(root, body) {
 		case refused:
-			v = verdict{then: Forbid, rule: "it cannot be read safely: " + r.what}
+			v = verdict{then: forbid, rule: "it cannot be read safely: " + r.what}
 		case no:
 			continue
 		}
@@ -237,13 +230,13 @@ func (p Policy) judge(root *root, sub Subject, body value) verdict {
 		}
 	}
 	switch {
-	case best.then == Forbid:
+	case best.then == forbid:
 	case !known:
-		return verdict{then: Forbid, rule: "no rule names this tool"}
+		return verdict{then: forbid, rule: "no rule names this tool"}
 	case best.then == "":
-		return verdict{then: Ask, rule: "no rule matches"}
+		return verdict{then: ask, rule: "no rule matches"}
 	case best.then == always:
-		best.then = Allow
+		best.then = allow
 	}
 	return best
 }
@@ -259,32 +252,20 @@ func stricter(a, b verdict) bool {
 	return a.rule < b.rule
 }
 
-var strictness = map[Then]int{"": 0, Allow: 1, Ask: 2, always: 3, Forbid: 4}
+var strictness = map[ruling]int{"": 0, allow: 1, ask: 2, always: 3, forbid: 4}
 
 // changesTo says for people which rules differ between two policies. The order of rules does not count.
 func (p Policy) changesTo(q Policy) []string {
-	outcomes := func(p Policy) map[string]string {
-		m := make(map[string]string)
-		for _, r := range p.rules() {
-			m[r.what] += ", " + r.outcome()
-		}
-		return m
-	}
-	before, after := outcomes(p), outcomes(q)
 	var changes []string
-	for _, r := range append(slices.Clone(p.rules()), q.rules()...) {
-		was, is := strings.TrimPrefix(before[r.what], ", "), strings.TrimPrefix(after[r.what], ", ")
-		switch {
-		case was == is:
-		case was == "":
-			changes = append(changes, "added "+r.what+": "+is)
-		case is == "":
-			changes = append(changes, "removed "+r.what+": "+was)
-		default:
-			changes = append(changes, "changed "+r.what+": "+was+" → "+is)
+	differ := func(change string, from, to Policy) {
+		for _, r := range from.rules() {
+			if !slices.ContainsFunc(to.rules(), func(o rule) bool { return o.text == r.text }) {
+				changes = append(changes, change+" "+r.text)
+			}
 		}
-		before[r.what] = after[r.what] // told once
 	}
+	differ("removed", p, q)
+	differ("added", q, p)
 	const most = 50
 	if len(changes) > most {
 		changes = append(changes[:most], fmt.Sprintf("and %d more changes", len(changes)-most))

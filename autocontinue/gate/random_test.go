@@ -40,7 +40,7 @@ func (r random) subject() Subject {
 }
 
 func (r random) item() Item {
-	all := r.d.collect(func(*item) bool { return true })
+	all := r.d.collect(func(*Item) bool { return true })
 	if len(all) == 0 {
 		return Item{ID: "i1"}
 	}
@@ -168,7 +168,7 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 		"RUN_STAGED", "RUN_STAGE_APPROVED", "RUN_STAGE_DENIED", "RUN_STARTED", "TOOL_CALL_PROPOSED", "TOOL_CALL_APPROVED",
 		"TOOL_CALL_DENIED", "TOOL_CALL_STARTED", toolCallResult, "ASSISTANT_DRAFT_PROPOSED", "ASSISTANT_FINAL_APPROVED",
 		"ASSISTANT_FINAL_DENIED", runFinished, itemExpired, itemRedeemed, policyChanged, auditChanged, Approve, Edit, Deny,
-		Respond, Stop, Pending, Approved, Denied, Expired, Answered, Redeemed, Done, Withdrawn,
+		Respond, Stop, Pending, Approved, Denied, Expired, Done, Redeemed, Done, Withdrawn,
 		staged, running, toolProposed, toolExecuting, responseProposed, finished, stopped,
 	} {
 		require.Positive(t, seen[what], "chance never made a %v", what)
@@ -217,7 +217,7 @@ func (w *witness) read(t *testing.T, e Event) {
 			sub.Body = body
 		}
 		require.Equal(t, digest(sub), e.Digest)
-		require.NotEqual(t, Forbid, w.policy.verdict(sub).then, "line %d approves what the policy denies", e.Seq)
+		require.NotEqual(t, forbid, w.policy.verdict(sub).then, "line %d approves what the policy denies", e.Seq)
 		w.digest[e.Item], w.bodies[e.Item] = e.Digest, sub
 		if e.Action != "" {
 			require.False(t, w.decided[e.Item], "line %d is a second decision", e.Seq)
@@ -239,7 +239,7 @@ func (w *witness) read(t *testing.T, e Event) {
 		require.False(t, w.over[e.Run])
 		require.False(t, w.spent[e.Item], "line %d redeems twice", e.Seq)
 		require.Equal(t, w.digest[e.Item], e.Digest)
-		require.NotEqual(t, Forbid, w.policy.verdict(w.bodies[e.Item]).then, "line %d redeems what the policy denies", e.Seq)
+		require.NotEqual(t, forbid, w.policy.verdict(w.bodies[e.Item]).then, "line %d redeems what the policy denies", e.Seq)
 		w.spent[e.Item] = true
 	case runFinished:
 		require.False(t, w.over[e.Run], "line %d ends a run twice", e.Seq)

@@ -15,14 +15,14 @@ import (
 // Resolve answers a pending item and returns it.
 //
 // The first decision wins. The same one again (action, digest and body, by anybody) returns the item as it is now.
-// Another one is [ErrDecided], and the item comes with the error. It also comes with [ErrExpired] and [ErrDenied].
+// Another one is [ErrDecided], and the item comes with the error. It also comes with [ErrDenied].
 //
 // An approval asks the policy again. If the policy denies now, the item is denied, and that is [ErrDenied]. An edit
 // is a new proposal: its body is read as strictly, and goes to Options.Schema and the policy. If they refuse it, the
 // item stays pending. An edit must change the value of the body, and cannot change anything else.
 //
-// Errors: ErrInput, ErrUnknown, ErrStale, ErrDecided, ErrExpired, ErrDenied, ErrIllegal (respond to something that is
-// not a tool call), ErrJournal.
+// Errors: ErrInput, ErrIllegal (an unknown item, or respond to something that is not a tool call), ErrStale,
+// ErrDecided, ErrDenied (also of an item that expired), ErrJournal.
 func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	if err := d.check(); err != nil {
 		return Item{}, err
@@ -39,20 +39,25 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	switch d.Action {
 	case Approve:
 		d.Body, judged = nil, it.Subject // not an empty body
-		_, v, err = readBody(it.Kind, it.Body)
+		_, v, err = readBody(it.Kind, it.Body, maxMaxBody)
 	case Edit:
 		judged = it.Subject
-		judged.Body, v, err = s.readEdit(judged, d.Body)
-		d.Body = judged.Body
+		d.Body, v, err = readBody(it.Kind, d.Body, s.options.MaxBody)
+		if old, e := readJSON(it.Body); err == nil && e == nil && v.sum == old.sum {
+			err = fmt.Errorf("%w: the edit changes nothing: approve the item instead", ErrInput)
+		}
+		if judged.Body = d.Body; err == nil {
+			err = s.schema(judged)
+		}
 	case Respond:
-		if d.Body, err = s.readResult(d.Body); err == nil && it.Kind != Tool {
+		if d.Body, _, err = readBody("", d.Body, s.options.MaxBody); err == nil && it.Kind != Tool {
 			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
 		}
 	}
 	if err != nil {
 		return Item{}, err
 	}
-	return s.step(now, d.Item, judged, v, func(now time.Time, it *item, v verdict) error {
+	return s.step(now, d.Item, judged, v, func(now time.Time, it *Item, v verdict) error {
 		return s.resolve(now, it, d, v)
 	})
 }
@@ -60,14 +65,14 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 // step runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
 // also with an error that the item explains.
 func (s *Session) step(
-	now time.Time, id string, sub Subject, body value, do func(time.Time, *item, verdict) error,
+	now time.Time, id string, sub Subject, body value, do func(time.Time, *Item, verdict) error,
 ) (got Item, err error) {
-	err = s.judgedOp(now, sub, body, func(now time.Time, v verdict) error {
-		it, err := s.item(id)
+	err = s.op(now, sub, body, func(now time.Time, v verdict) error {
+		it, err := s.st.item(id)
 		if err == nil {
 			err = do(now, it, v)
 		}
-		if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrExpired) || errors.Is(err, ErrDenied) {
+		if err == nil || errors.Is(err, ErrDecided) || errors.Is(err, ErrDenied) {
 			got = it.copied()
 		}
 		return err
@@ -79,57 +84,33 @@ func (s *Session) step(
 func (s *Session) peek(id string) (Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	it, err := s.item(id)
+	it, err := s.st.item(id)
 	if err != nil {
 		return Item{}, err
 	}
-	return it.Item, nil
-}
-
-func (s *Session) readEdit(sub Subject, data []byte) (json.RawMessage, value, error) {
-	body, v, err := s.readBody(sub.Kind, data)
-	if err != nil {
-		return nil, v, err
-	}
-	old, err := readJSON(sub.Body)
-	if err == nil && v.equal(old, false) {
-		err = fmt.Errorf("%w: the edit changes nothing: approve the item instead", ErrInput)
-	}
-	if sub.Body = body; err == nil {
-		err = s.schema(sub)
-	}
-	return body, v, err
+	return *it, nil
 }
 
 func (d Decision) check() error {
-	if err := checkBy(d.By); err != nil {
-		return err
-	}
-	if err := checkText("reason", d.Reason, maxReason); err != nil {
-		return err
-	}
+	hasBody := len(d.Body) > 0
 	switch d.Action {
 	case Approve, Deny, Stop:
-		if len(d.Body) > 0 {
+		if hasBody {
 			return fmt.Errorf("%w: %s has no body: use edit to change one", ErrInput, d.Action)
 		}
 	case Edit, Respond:
-		if len(d.Body) == 0 {
+		if !hasBody {
 			return fmt.Errorf("%w: %s needs a body", ErrInput, d.Action)
 		}
 	default:
 		return fmt.Errorf("%w: the action must be approve, edit, deny, respond or stop", ErrInput)
 	}
-	return nil
+	return cmp.Or(checkBy(d.By), checkText("reason", d.Reason, maxReason))
 }
 
-func (s *Session) resolve(now time.Time, it *item, d Decision, v verdict) error {
+func (s *Session) resolve(now time.Time, it *Item, d Decision, v verdict) error {
 	if it.Status != Pending {
-		err := it.again(d)
-		if r := s.st.runs[it.Run]; err == nil && d.Action == Stop && !r.over() { // a crash took the line that ends the run
-			err = s.write(now, ending(it.Thread, it.Run, stopped, d.By, d.Reason))
-		}
-		return err
+		return it.again(d)
 	}
 	if err := s.overdue(now, it); err != nil {
 		return err
@@ -137,14 +118,14 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v verdict) error 
 	var e Event
 	switch d.Action {
 	case Approve, Edit:
-		if v.then == Forbid && d.Action == Approve {
+		if v.then == forbid && d.Action == Approve {
 			return s.denyByPolicy(now, it, v)
-		} else if v.then == Forbid {
+		} else if v.then == forbid {
 			return fmt.Errorf("%w by the policy: the edit is refused and the item is still pending: %s", ErrDenied, v.rule)
 		}
-		e = s.approval(now, it.Item, d.Body)
+		e = s.approval(now, it, d.Body)
 	case Respond:
-		e = eventFor(it.Item, toolCallResult)
+		e = it.event(toolCallResult)
 		e.Result = d.Body
 	default:
 		if plaintext.IsBlank(d.Reason) {
@@ -152,7 +133,7 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v verdict) error 
 				Deny: "a person denied it and gave no reason", Stop: "a person stopped the run and gave no reason",
 			}[d.Action]
 		}
-		e = eventFor(it.Item, eventTypes[it.Kind][Denied])
+		e = it.event(eventTypes[it.Kind][Denied])
 	}
 	e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
 	events := []Event{e}
@@ -165,25 +146,32 @@ func (s *Session) resolve(now time.Time, it *item, d Decision, v verdict) error 
 	return s.write(now, events...)
 }
 
+// denyByPolicy denies an open item and returns the error that says so.
+func (s *Session) denyByPolicy(now time.Time, it *Item, v verdict) error {
+	return cmp.Or(s.write(now, s.policyDenial(it, v)...), it.denial())
+}
+
 // again answers a decision about an item that is not pending any more.
-func (it *item) again(d Decision) error {
+func (it *Item) again(d Decision) error {
+	same := map[Action][]byte{Edit: it.Edited, Respond: it.Result}[d.Action] // what the first decision brought
 	switch {
-	case it.Action == d.Action && (d.Action == Approve || d.Action == Deny || d.Action == Stop),
-		it.Action == Edit && d.Action == Edit && bytes.Equal(it.Edited, d.Body),
-		it.Action == Respond && d.Action == Respond && bytes.Equal(it.Result, d.Body):
+	case it.Action == d.Action && bytes.Equal(same, d.Body):
 		return nil
-	case it.Status == Expired:
-		return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
-	case it.Status == Denied && it.By == byPolicy && (d.Action == Approve || d.Action == Edit):
-		return it.policyError()
-	case it.Status == Withdrawn && it.Action == "":
-		return fmt.Errorf("%w: its run has ended", ErrDecided)
-	case it.Action == d.Action:
-		return fmt.Errorf("%w: the first %s, with another body, holds", ErrDecided, it.Action)
-	case it.Action == "":
-		return fmt.Errorf("%w: nobody was asked", ErrDecided)
+	case it.Status == Expired, it.Status == Denied && it.By == byPolicy && (d.Action == Approve || d.Action == Edit):
+		return it.denial()
 	}
-	return fmt.Errorf("%w: the first answer, %s, holds", ErrDecided, it.Action)
+	return fmt.Errorf("%w: it is %s", ErrDecided, it.Status)
+}
+
+// denial says why an item may not go on.
+func (it *Item) denial() error {
+	why := map[Status]string{
+		Expired: it.Reason, Withdrawn: "its run ended before it was redeemed", Done: "a person gave its result: use the item's",
+	}[it.Status]
+	if it.By == byPolicy {
+		return fmt.Errorf("%w by the policy: %s", ErrDenied, it.Rule)
+	}
+	return fmt.Errorf("%w: %s", ErrDenied, cmp.Or(why, "the item has the reason"))
 }
 
 // Redeem hands out what was approved, exactly once: the subject with the approved body, byte for byte. The host does it
@@ -197,7 +185,7 @@ func (it *item) again(d Decision) error {
 // A crash after Redeem may lose what it handed out. Redeem does not hand it out again: only the host can find out
 // whether the tool did its work. Until the host says so with Done, the call is in [Session.Unfinished].
 //
-// Errors: ErrUnknown, ErrPending, ErrDenied, ErrExpired, ErrDecided (it was redeemed before), ErrJournal.
+// Errors: ErrIllegal, ErrPending, ErrDenied, ErrDecided (it was redeemed before), ErrJournal.
 func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 	it, err := s.peek(id)
 	if err != nil {
@@ -205,28 +193,34 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 	}
 	approved := it.Subject
 	approved.Body = it.ApprovedBody()
-	_, body, err := readBody(approved.Kind, approved.Body)
+	_, body, err := readBody(approved.Kind, approved.Body, maxMaxBody)
 	if err != nil {
 		return Subject{}, err
 	}
-	_, err = s.step(now, id, approved, body, func(now time.Time, it *item, v verdict) error {
-		if err := cmp.Or(s.overdue(now, it), it.redeemable()); err != nil {
+	_, err = s.step(now, id, approved, body, func(now time.Time, it *Item, v verdict) error {
+		if err := s.overdue(now, it); err != nil {
 			return err
 		}
 		switch {
-		case v.then == Forbid:
+		case it.Status == Pending:
+			return fmt.Errorf("%w: it waits for a person", ErrPending)
+		case it.Status == Redeemed, it.Status == Done && it.Action != Respond:
+			return fmt.Errorf("%w: what was approved is done once", ErrDecided)
+		case it.Status != Approved:
+			return it.denial()
+		case v.then == forbid:
 			return s.denyByPolicy(now, it, v)
-		case v.then == Ask && s.st.audited && it.Action == "":
+		case v.then == ask && s.st.audited && it.Action == "":
 			if err := s.write(now, s.proposal(now, it, v)); err != nil {
 				return err
 			}
 			return fmt.Errorf("%w: it passed without a person before, and now a person is asked", ErrPending)
 		}
-		redeemed := eventFor(it.Item, itemRedeemed)
+		redeemed := it.event(itemRedeemed)
 		redeemed.Digest, redeemed.By = it.Final, it.By
 		follow := ending(it.Thread, it.Run, finished, "", "")
 		if it.Kind != Response {
-			follow = eventFor(it.Item, eventTypes[it.Kind][""])
+			follow = it.event(eventTypes[it.Kind][""])
 		}
 		return s.write(now, redeemed, follow)
 	})
@@ -237,47 +231,23 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 	return approved, nil
 }
 
-// redeemable refuses an item that cannot be redeemed, whatever the policy says.
-func (it *item) redeemable() error {
-	switch it.Status {
-	case Approved:
-		return nil
-	case Pending:
-		return fmt.Errorf("%w: it waits for a person", ErrPending)
-	case Expired:
-		return fmt.Errorf("%w: %s", ErrExpired, it.Reason)
-	case Withdrawn:
-		return fmt.Errorf("%w: its run ended before it was redeemed", ErrDenied)
-	case Answered:
-		return fmt.Errorf("%w: a person gave its result: use the item's", ErrDenied)
-	case Redeemed, Done:
-		return fmt.Errorf("%w: what was approved is done once", ErrDecided)
-	}
-	if it.By == byPolicy {
-		return it.policyError()
-	}
-	return fmt.Errorf("%w: the item has the reason", ErrDenied)
-}
-
 // Done records what a redeemed tool call returned, any JSON value. A call that failed has a result too. It may come
 // after the run ended. The same result again returns the item; another one is [ErrDecided].
 //
-// Errors: ErrInput, ErrUnknown, ErrIllegal (not a tool call that was redeemed), ErrDecided, ErrJournal.
+// Errors: ErrInput, ErrIllegal (not a tool call that was redeemed), ErrDecided, ErrJournal.
 func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, error) {
-	result, err := s.readResult(result)
+	result, _, err := readBody("", result, s.options.MaxBody)
 	if err != nil {
 		return Item{}, err
 	}
-	return s.step(now, id, Subject{}, value{}, func(now time.Time, it *item, _ verdict) error {
+	return s.step(now, id, Subject{}, value{}, func(now time.Time, it *Item, _ verdict) error {
 		switch {
-		case it.Kind != Tool:
-			return fmt.Errorf("%w: a %s has no result", ErrIllegal, it.Kind)
-		case it.Status == Redeemed:
-			e := eventFor(it.Item, toolCallResult)
+		case it.executes():
+			e := it.event(toolCallResult)
 			e.Result = result
 			return s.write(now, e)
 		case it.Status != Done:
-			return fmt.Errorf("%w: the call was not redeemed: it is %s", ErrIllegal, it.Status)
+			return fmt.Errorf("%w: this is not a call that was redeemed: it is a %s, %s", ErrIllegal, it.Kind, it.Status)
 		case !bytes.Equal(it.Result, result):
 			return fmt.Errorf("%w: the call has another result", ErrDecided)
 		}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +18,7 @@ type rule struct {
 	gate     Kind
 	thread   string
 	when     []condition
-	then     Then
+	then     ruling
 	within   time.Duration
 	escalate string
 
@@ -65,7 +64,7 @@ func (r rule) outcome() string {
 }
 
 // allows reports whether the rule lets something pass. What is unclear must then not match.
-func (r rule) allows() bool { return r.then == Allow || r.then == always }
+func (r rule) allows() bool { return r.then == allow || r.then == always }
 
 func (r rule) names(kind Kind, thread, tool string) bool {
 	switch {
@@ -110,15 +109,14 @@ func parseRule(v value) (rule, error) {
 		var err error
 		switch text := texts[m.key]; {
 		case text != nil:
-			if *text, err = m.string(); err == nil && *text == "" {
-				err = errors.New("the text is empty")
+			if *text = m.text; m.text == "" {
+				err = errors.New("write a string that is not empty")
 			}
 		case m.key == "when":
 			r.when, err = parseConditions(m)
 		case m.key == "match" || m.key == "not_match":
-			if examples[m.key], err = m.strings(); err != nil {
-				err = errors.New(`write names of tools, such as ["weight_delete"]; an example with arguments is not read any ` +
-					"more: try the rules on calls with Policy.Judge or on the Rules page of the console")
+			if examples[m.key] = m.strings(); examples[m.key] == nil {
+				err = errors.New(`write names of tools, such as ["weight_delete"]`)
 			}
 		default:
 			return rule{}, fmt.Errorf("a rule has no field %q: it has tool, gate, thread, when, then, within, escalate, match, "+
@@ -128,13 +126,19 @@ func parseRule(v value) (rule, error) {
 			return rule{}, fmt.Errorf("%s: %w", m.key, err)
 		}
 	}
-	if err := cmp.Or(r.setWithin(within), r.check()); err != nil {
+	if within != "" {
+		r.within, _ = time.ParseDuration(within)
+		if r.within <= 0 || r.within > maxTTL {
+			return rule{}, errors.New(`within: write a time such as "30s", "10m" or "2h"`)
+		}
+	}
+	if err := r.check(); err != nil {
 		return rule{}, err
 	}
 	r.describe()
-	for field, want := range map[string]bool{"match": true, "not_match": false} {
-		for _, tool := range examples[field] {
-			if r.names(Tool, r.thread, tool) != want {
+	for field, list := range examples {
+		for _, tool := range list {
+			if r.names(Tool, r.thread, tool) != (field == "match") {
 				return rule{}, fmt.Errorf("%s: this does not hold for %q", field, brief(tool, 100))
 			}
 		}
@@ -142,59 +146,26 @@ func parseRule(v value) (rule, error) {
 	return r, nil
 }
 
-func (r *rule) setWithin(text string) (err error) {
-	if text == "" {
-		return nil
-	}
-	if r.within, err = time.ParseDuration(text); err != nil || r.within <= 0 || r.within > maxTTL {
-		return errors.New(`within: write a time such as "30s", "10m" or "2h"`)
-	}
-	return nil
-}
-
 func (r *rule) check() error {
 	switch {
-	case r.then == "":
-		return errors.New(`"then" is missing: write allow, ask or deny`)
 	case strictness[r.then] == 0:
-		return fmt.Errorf("then: %q must be allow, ask, deny or always", brief(string(r.then), 60))
-	case r.tool == "" && r.gate == "":
+		return fmt.Errorf(`"then" must be allow, ask, deny or always, not %q`, brief(string(r.then), 60))
+	case r.tool == "" && r.gate != Context && r.gate != Response:
 		return errors.New(`name a "tool", or a "gate": context or response`)
-	case r.gate != "" && r.gate != Context && r.gate != Tool && r.gate != Response:
-		return fmt.Errorf("gate: %q must be context, tool or response", brief(string(r.gate), 60))
 	case r.tool != "" && r.gate != "" && r.gate != Tool:
-		return fmt.Errorf("a rule about a tool cannot be about the %s gate: write two rules", r.gate)
-	case r.tool == "" && r.gate == Tool:
-		return errors.New(`a rule for the tool gate names a "tool"`)
-	case r.then != Ask && (r.within > 0 || r.escalate != ""):
+		return fmt.Errorf("a rule about a tool cannot be about the %s gate: write two rules", brief(string(r.gate), 60))
+	case r.then != ask && (r.within > 0 || r.escalate != ""):
 		return errors.New("within and escalate are for a rule that asks")
 	case r.tool == "":
 		return nil
-	case strings.Contains(r.tool, "**"):
-		return errors.New(`tool: "**" means the same as "*": write one`)
-	case len(r.tool) > maxTool:
-		return errors.New("tool: the pattern is too long for any tool's name")
 	case strings.ContainsFunc(strings.ReplaceAll(r.tool, "*", ""), notInTool):
 		return errors.New("tool: a pattern has letters a-z, A-Z, digits and _ - . : / and *, which matches any text; " +
 			"nothing else is a wildcard")
 	case r.then == always && strings.Contains(r.tool, "*"):
 		return errors.New("a rule that always allows names one tool, without *")
-	case isVague(r.tool) && r.then != Forbid:
-		return fmt.Errorf("tool %q matches tools that nobody has thought of: it may only deny, not %s", r.tool, r.then)
+	case isVague(r.tool) && r.then != forbid:
+		return fmt.Errorf("tool %q matches tools that nobody has thought of: it may only deny, not %s",
+			brief(r.tool, maxTool), r.then)
 	}
 	return nil
-}
-
-func (v value) string() (string, error) {
-	if !v.isString() {
-		return "", errors.New("write a string")
-	}
-	return v.text, nil
-}
-
-func (v value) elements() ([]value, error) {
-	if !v.isArray() || len(v.list) == 0 {
-		return nil, errors.New("write a list of at least one value")
-	}
-	return v.list, nil
 }

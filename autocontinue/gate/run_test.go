@@ -54,32 +54,32 @@ func TestTransitions(t *testing.T) {
 		},
 		"done": {
 			func(d *fixture, it Item) error { return second(d.Done(d.now, it.ID, json.RawMessage(`1`))) },
-			outcome{noRun: ErrUnknown, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal,
+			outcome{noRun: ErrIllegal, staged: ErrIllegal, running: ErrIllegal, toolProposed: ErrIllegal,
 				toolExecuting: running, responseProposed: ErrIllegal, finished: ErrIllegal, stopped: ErrIllegal},
 		},
 		"deny": {
 			func(d *fixture, it Item) error { return second(d.Resolve(d.now, d.decision(it, Deny, ""))) },
-			outcome{noRun: ErrUnknown, staged: stopped, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided,
+			outcome{noRun: ErrIllegal, staged: stopped, running: ErrDecided, toolProposed: running, toolExecuting: ErrDecided,
 				responseProposed: running, finished: ErrDecided, stopped: stopped},
 		},
 		"stop": {
 			func(d *fixture, it Item) error { return second(d.Resolve(d.now, d.decision(it, Stop, ""))) },
-			outcome{noRun: ErrUnknown, staged: stopped, running: ErrDecided, toolProposed: stopped, toolExecuting: ErrDecided,
+			outcome{noRun: ErrIllegal, staged: stopped, running: ErrDecided, toolProposed: stopped, toolExecuting: ErrDecided,
 				responseProposed: stopped, finished: ErrDecided, stopped: ErrDecided},
 		},
 		"finish": {
 			func(d *fixture, it Item) error { return d.Finish(d.now, "r", "") },
-			outcome{noRun: ErrUnknown, staged: finished, running: finished, toolProposed: finished, toolExecuting: finished,
+			outcome{noRun: ErrIllegal, staged: finished, running: finished, toolProposed: finished, toolExecuting: finished,
 				responseProposed: finished, finished: finished, stopped: ErrIllegal},
 		},
 		"stop the run": {
 			func(d *fixture, it Item) error { return d.StopRun(d.now, "r", "ann", "") },
-			outcome{noRun: ErrUnknown, staged: stopped, running: stopped, toolProposed: stopped, toolExecuting: stopped,
+			outcome{noRun: ErrIllegal, staged: stopped, running: stopped, toolProposed: stopped, toolExecuting: stopped,
 				responseProposed: stopped, finished: ErrIllegal, stopped: stopped},
 		},
 		"redeem": {
 			func(d *fixture, it Item) error { return second(d.Redeem(d.now, it.ID)) },
-			outcome{noRun: ErrUnknown, staged: ErrPending, running: ErrDecided, toolProposed: ErrPending, toolExecuting: ErrDecided,
+			outcome{noRun: ErrIllegal, staged: ErrPending, running: ErrDecided, toolProposed: ErrPending, toolExecuting: ErrDecided,
 				responseProposed: ErrPending, finished: ErrDecided, stopped: ErrDenied},
 		},
 	} {
@@ -332,10 +332,10 @@ func TestExpiry(t *testing.T) {
 	require.Equal(t, running, d.Phase("r"), "a denied tool returns to running")
 	for _, a := range []Action{Approve, Deny, Stop} {
 		_, err = d.Resolve(d.now, d.decision(it, a, ""))
-		require.ErrorIs(t, err, ErrExpired)
+		require.ErrorIs(t, err, ErrDenied)
 	}
 	_, err = d.Redeem(d.now, it.ID)
-	require.ErrorIs(t, err, ErrExpired)
+	require.ErrorIs(t, err, ErrDenied)
 	again, err := d.Expire(d.now.Add(time.Hour))
 	require.NoError(t, err)
 	require.Empty(t, again)
@@ -352,7 +352,7 @@ func TestAnswerAfterTheTimeIsNoAnswer(t *testing.T) {
 			d := open(t, someRules)
 			it := d.propose(call(d.started("r"), "c", "weight_delete", `{}`))
 			d.now = it.Expires
-			require.ErrorIs(t, late(d, it), ErrExpired)
+			require.ErrorIs(t, late(d, it), ErrDenied)
 			require.Equal(t, Expired, d.status(it.ID))
 			require.Equal(t, inside(d.Session), inside(d.again(someRules)))
 		})

@@ -29,20 +29,7 @@ type Session struct {
 }
 
 // New returns a session without history. The error is about the options.
-func New(p Policy, o Options) (*Session, error) {
-	o, err := o.filled()
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{options: o, st: newState(p, o), events: feed{limits: o.limits}}
-	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
-		err = s.checkPolicy(p)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+func New(p Policy, o Options) (*Session, error) { return Replay(p, o, strings.NewReader("")) }
 
 // Replay returns the session that wrote a journal, as it was after the last whole line. The policy, and whether the
 // session is audited, are those that the journal set last; p and o.Audited hold if it set none. Pending items still
@@ -56,14 +43,15 @@ func New(p Policy, o Options) (*Session, error) {
 // not show lines that are missing at the end, or hashes that somebody computed anew: for that, a host keeps the hash of
 // [Session.Head] elsewhere and compares.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
-	s, err := New(p, o)
+	o, err := o.filled()
 	if err != nil {
 		return nil, err
 	}
-	if err = s.replay(journal); err == nil {
-		err = s.checkPolicy(s.st.policy)
+	s := &Session{options: o, st: newState(p, o), events: feed{limits: o.limits}}
+	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
+		err = s.replay(journal)
 	}
-	if err != nil {
+	if err = cmp.Or(err, s.checkPolicy(s.st.policy)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -77,57 +65,50 @@ func (s *Session) checkPolicy(p Policy) error {
 	return nil
 }
 
-// op runs one operation with the session locked and tells the watchers afterwards.
-func (s *Session) op(now time.Time, do func(now time.Time) error) error {
+// op runs one operation. It judges sub, unless that is empty, with the session unlocked, and again if the policy changed
+// meanwhile. Then it calls do with the session locked, and tells the watchers.
+func (s *Session) op(now time.Time, sub Subject, body value, do func(time.Time, verdict) error) error {
 	now = now.UTC().Round(0)
 	if now.Year() < 1970 || now.Year() > 9000 {
 		return fmt.Errorf("%w: now is not the time of a clock", ErrInput)
 	}
-	var news []Event
-	var watchers []*func(Event)
-	err := func() error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.broken != nil {
-			return s.broken
-		}
-		err := do(now)
-		news, watchers, s.news = s.news, s.watchers, nil
-		return err
-	}()
-	for _, e := range news {
-		for _, f := range watchers {
-			(*f)(e.clone())
-		}
-	}
-	return err
-}
-
-// judgedOp is op for what depends on the policy, unless the subject is empty. It judges with the session unlocked, and
-// again if the policy changed.
-func (s *Session) judgedOp(now time.Time, sub Subject, body value, do func(time.Time, verdict) error) error {
 	for {
-		p := s.Policy()
-		v, same := verdict{}, false
+		p, v := s.Policy(), verdict{}
 		if sub.Kind != "" {
 			v = p.judge(s.root, sub, body)
 		}
-		err := s.op(now, func(now time.Time) error {
-			if same = s.st.policy == p; !same {
-				return nil
-			}
-			return do(now, v)
-		})
-		if same || err != nil {
+		tell, err := s.locked(p, func() error { return do(now, v) })
+		if tell != nil {
+			tell()
 			return err
 		}
 	}
 }
 
+// locked calls do if the policy is still p. Otherwise it returns nil.
+func (s *Session) locked(p Policy, do func() error) (tell func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.st.policy != p {
+		return nil, nil
+	}
+	if err = s.broken; err == nil {
+		err = do()
+	}
+	news, watchers := s.news, s.watchers
+	s.news = nil
+	return func() {
+		for _, e := range news {
+			for _, f := range watchers {
+				(*f)(e.clone())
+			}
+		}
+	}, err
+}
+
 // Judge is [Policy.Judge], and resolves paths in Options.Root.
-func (s *Session) Judge(p Policy, sub Subject) (then Then, rule string) {
-	v := p.judgeIn(s.root, sub)
-	return v.then, v.rule
+func (s *Session) Judge(p Policy, sub Subject) (status Status, rule string) {
+	return p.judgeIn(s.root, sub)
 }
 
 // write makes lines of events, writes them to the journal, and applies them: all or none.
@@ -167,25 +148,12 @@ func (s *Session) write(now time.Time, events ...Event) error {
 
 var errPanicked = fmt.Errorf("%w: it panicked, so nobody knows what it wrote: replay the journal", ErrJournal)
 
-func (s *Session) item(id string) (*item, error) {
-	if it := s.st.items[id]; it != nil {
-		return it, nil
-	}
-	return nil, fmt.Errorf("%w item: it was never proposed here, or its run ended too long ago", ErrUnknown)
-}
-
 // checkBy refuses a name that no person can have.
 func checkBy(by string) error {
-	name := strings.TrimSpace(by)
-	switch {
-	case name == "":
-		return fmt.Errorf("%w: it does not say who decides", ErrInput)
-	case hides(by):
-		return fmt.Errorf("%w: the name of who decides has a character that cannot be seen", ErrInput)
-	case strings.EqualFold(name, byPolicy), strings.EqualFold(name, byUnaudited):
+	if name := strings.TrimSpace(by); strings.EqualFold(name, byPolicy) || strings.EqualFold(name, byUnaudited) {
 		return fmt.Errorf("%w: no person can be called %q: it means that nobody decided", ErrInput, name)
 	}
-	return checkText("name of who decides", by, maxName)
+	return checkName("name of who decides", by, maxName)
 }
 
 // SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are
@@ -194,7 +162,7 @@ func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
 	if err := cmp.Or(checkBy(by), s.checkPolicy(p)); err != nil {
 		return err
 	}
-	return s.op(now, func(now time.Time) error {
+	return s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
 		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
 	})
 }
@@ -212,12 +180,9 @@ func (s *Session) SetAudited(now time.Time, by string, on bool) error {
 	if err := checkBy(by); err != nil {
 		return err
 	}
-	return s.op(now, func(now time.Time) error {
+	return s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
 		names := map[bool]string{true: "on", false: "off"}
-		change := "auditing stays " + names[on]
-		if on != s.st.audited {
-			change = "auditing: " + names[!on] + " → " + names[on]
-		}
+		change := "auditing: " + names[s.st.audited] + " → " + names[on]
 		return s.write(now, Event{Type: auditChanged, By: by, Audited: &on, Changes: []string{change}})
 	})
 }
@@ -230,14 +195,14 @@ func (s *Session) Audited() bool {
 }
 
 // Finish ends a run that gives no response, in any phase; what is open is withdrawn. reason is for people and may be
-// empty. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run was denied or stopped), ErrJournal.
+// empty. Again it does nothing. Errors: ErrInput, ErrIllegal (there is no such run, or it was denied), ErrJournal.
 func (s *Session) Finish(now time.Time, run, reason string) error {
 	return s.endRun(now, run, "", reason, finished)
 }
 
 // StopRun ends a run because a person says so, in any phase; what is open is withdrawn. A call that executes goes on,
-// and may bring its result. Again it does nothing. Errors: ErrInput, ErrUnknown, ErrIllegal (the run is finished),
-// ErrJournal.
+// and may bring its result. Again it does nothing. Errors: ErrInput, ErrIllegal (there is no such run, or it is
+// finished), ErrJournal.
 func (s *Session) StopRun(now time.Time, run, by, reason string) error {
 	if err := checkBy(by); err != nil {
 		return err
@@ -249,58 +214,50 @@ func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
 	if err := checkText("reason", reason, maxReason); err != nil {
 		return err
 	}
-	return s.op(now, func(now time.Time) error {
-		r := s.st.runs[id]
+	return s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
 		switch was := s.st.phase(id); {
 		case was == noRun:
-			return fmt.Errorf("%w run: no run of that ID was staged", ErrUnknown)
-		case was == p && (r == nil || r.over()):
+			return fmt.Errorf("%w: no run of that ID was staged", ErrIllegal)
+		case was == p:
 			return nil
-		case was != p && was.isEnd():
+		case was.isEnd():
 			return fmt.Errorf("%w: the run is %s", ErrIllegal, was)
 		}
-		return s.write(now, ending(r.Thread, id, p, by, reason))
+		return s.write(now, ending(s.st.runs[id].Thread, id, p, by, reason))
 	})
 }
 
 // Pending returns the items that wait for a person, oldest first.
 func (s *Session) Pending() []Item {
-	return s.collect(func(it *item) bool { return it.Status == Pending })
+	return s.collect(func(it *Item) bool { return it.Status == Pending })
 }
 
 // Unfinished returns the items that are approved and not redeemed, and then the calls that execute: redeemed and
 // without a result. After a restart a host looks at them, and at the [Session.Runs] that go on.
 func (s *Session) Unfinished() []Item {
-	return append(s.collect(func(it *item) bool { return it.Status == Approved }), s.collect((*item).executes)...)
-}
-
-func (s *Session) collect(ok func(*item) bool) []Item {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	items := []Item{}
-	for _, it := range s.st.list(ok) {
-		items = append(items, it.copied())
-	}
-	return items
-}
-
-// Item returns one item.
-func (s *Session) Item(id string) (Item, bool) {
-	it, err := s.peek(id)
-	return it.copied(), err == nil
+	return append(s.collect(func(it *Item) bool { return it.Status == Approved }), s.collect((*Item).executes)...)
 }
 
 // Items returns the items of a run, oldest first; none if the run is unknown or no longer kept.
 func (s *Session) Items(run string) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var items []Item
 	if r := s.st.runs[run]; r != nil {
-		for _, it := range r.items {
-			items = append(items, it.copied())
-		}
+		return copies(r.items)
 	}
-	return items
+	return nil
+}
+
+func (s *Session) collect(ok func(*Item) bool) []Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return copies(s.st.list(ok))
+}
+
+// Item returns one item.
+func (s *Session) Item(id string) (Item, bool) {
+	it, err := s.peek(id)
+	return it.copied(), err == nil
 }
 
 // Runs returns the runs whose items are kept, in the order in which they began.

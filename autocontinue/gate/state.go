@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -20,7 +21,7 @@ type state struct {
 	policy  Policy
 	limits  limits
 
-	items map[string]*item
+	items map[string]*Item
 	runs  map[string]*run
 	ended []*run           // the kept runs that ended, in that order
 	gone  map[string]Phase // the last phases of forgotten runs
@@ -28,19 +29,11 @@ type state struct {
 	open  int              // items that are pending or approved
 }
 
-// item is an Item with what nobody else needs to see.
-type item struct {
-	Item
-	asked time.Time // since when the present approver has been asked
-}
-
-func (it *item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
-
 type run struct {
 	Run                               // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int                       // of its lines
-	items   []*item                   // in the order of their proposals
-	calls   map[string]*item          // by their call IDs
+	items   []*Item                   // in the order of their proposals
+	calls   map[string]*Item          // by their call IDs
 	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
 	open    int                       // items that are pending or approved
 	busy    int                       // tool calls that execute
@@ -49,13 +42,13 @@ type run struct {
 func newState(p Policy, o Options) *state {
 	return &state{
 		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
-		items: make(map[string]*item), runs: make(map[string]*run), gone: make(map[string]Phase),
+		items: make(map[string]*Item), runs: make(map[string]*run), gone: make(map[string]Phase),
 	}
 }
 
 func (p Phase) isEnd() bool  { return p == finished || p == stopped }
 func (r *run) over() bool    { return r.Phase.isEnd() }
-func (r *run) latest() *item { return r.items[len(r.items)-1] }
+func (r *run) latest() *Item { return r.items[len(r.items)-1] }
 
 // phase returns the phase of a run; r is nil for an unknown run.
 func (r *run) phase() Phase {
@@ -70,8 +63,6 @@ func (r *run) phase() Phase {
 		return toolProposed
 	case r.busy > 0:
 		return toolExecuting
-	case r.latest().Kind == Response && r.latest().Status == Redeemed:
-		return finished // and a crash took the line that says so
 	}
 	return running
 }
@@ -86,6 +77,7 @@ func (st *state) apply(e Event, size int) error {
 		st.policy = *e.Policy
 	case e.Type == auditChanged && e.Audited != nil:
 		st.audited = *e.Audited
+	case e.Type == runFinished && r != nil && r.Phase == e.Phase && r.over(): // the event before it said so
 	case e.Type == runFinished && r != nil && !r.over() && e.Phase.isEnd():
 		st.end(r, e.Phase, e.Reason, e.At)
 	case it == nil && e.Type != "" && e.Type == eventTypes[e.Kind][Pending]:
@@ -113,14 +105,14 @@ func (st *state) propose(e Event, r *run) {
 	if r == nil {
 		r = &run{
 			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
-			calls: make(map[string]*item), denials: make(map[[sha256.Size]byte]int),
+			calls: make(map[string]*Item), denials: make(map[[sha256.Size]byte]int),
 		}
 		if sub.Kind == Context {
 			r.Phase = staged
 		}
 		st.runs[sub.Run] = r
 	}
-	it := &item{Item: Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}}
+	it := &Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}
 	it.ask(e)
 	st.items[e.Item] = it
 	r.items = append(r.items, it)
@@ -132,13 +124,13 @@ func (st *state) propose(e Event, r *run) {
 }
 
 // ask lets a pending item wait for its first approver.
-func (it *item) ask(e Event) {
-	it.Verdict, it.Rule, it.Expires, it.asked = e.Verdict, e.Rule, e.Expires, e.At
+func (it *Item) ask(e Event) {
+	it.Rule, it.Expires, it.asked = e.Rule, e.Expires, e.At
 	it.Approver, it.Escalate = "", e.Escalate
 }
 
 // step takes an event of an item that is in the right status for it.
-func (st *state) step(e Event, it *item, r *run) {
+func (st *state) step(e Event, it *Item, r *run) {
 	was, status := it.Status, e.Status()
 	switch {
 	case status == "":
@@ -166,16 +158,17 @@ func (st *state) step(e Event, it *item, r *run) {
 		if body := e.getBody(true); body != nil && !bytes.Equal(body, it.Body) {
 			it.Edited = body
 		}
-	case status == Answered:
-		it.Result = e.Result
 	case status == Done:
-		it.Result = e.Result
-		r.busy--
+		if it.Result = e.Result; was == Redeemed {
+			r.busy--
+		}
 	case status == Redeemed && it.Kind == Context:
 		r.Phase = running
+	case status == Redeemed && it.Kind == Response:
+		st.end(r, finished, "", e.At)
 	case it.executes():
 		r.busy++
-	case it.Kind == Context && status != Pending:
+	case e.Action == Stop, it.Kind == Context && status != Pending:
 		st.end(r, stopped, e.Reason, e.At)
 	case status == Denied || status == Expired:
 		r.denials[it.likeness()]++
@@ -215,14 +208,15 @@ func (st *state) forget() {
 	}
 }
 
-func (st *state) list(ok func(*item) bool) []*item {
-	list := slices.DeleteFunc(slices.Collect(maps.Values(st.items)), func(it *item) bool { return !ok(it) })
-	slices.SortFunc(list, func(a, b *item) int { return cmp.Compare(a.Seq, b.Seq) })
+func (st *state) list(ok func(*Item) bool) []*Item {
+	list := slices.DeleteFunc(slices.Collect(maps.Values(st.items)), func(it *Item) bool { return !ok(it) })
+	slices.SortFunc(list, func(a, b *Item) int { return cmp.Compare(a.Seq, b.Seq) })
 	return list
 }
 
-// copied returns an item that shares nothing with the session.
-func (c Item) copied() Item {
-	c.Body, c.Edited, c.Result = slices.Clone(c.Body), slices.Clone(c.Edited), slices.Clone(c.Result)
-	return c
+func (st *state) item(id string) (*Item, error) {
+	if it := st.items[id]; it != nil {
+		return it, nil
+	}
+	return nil, fmt.Errorf("%w: the item was never proposed here, or its run ended too long ago", ErrIllegal)
 }

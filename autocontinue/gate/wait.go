@@ -30,7 +30,7 @@ type Approver interface {
 // With Options.Now and Options.AfterFunc, Wait ends what is due. Without AfterFunc, the host calls [Session.Expire].
 // Approvers need Options.Now.
 //
-// Errors: ErrUnknown, and those of ctx, Resolve, Expire and the last approver. The item may then still be pending: it
+// Errors: ErrIllegal, and those of ctx, Resolve, Expire and the last approver. The item may then still be pending: it
 // is safe to call Wait again.
 func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (Item, error) {
 	if len(approvers) > 0 && s.options.Now == nil {
@@ -42,7 +42,7 @@ func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (I
 		it, ok := s.Item(id)
 		switch {
 		case !ok:
-			return it, fmt.Errorf("%w item", ErrUnknown)
+			return it, fmt.Errorf("%w: there is no such item", ErrIllegal)
 		case it.Status != Pending:
 			return it, nil
 		case ctx.Err() != nil:

@@ -125,7 +125,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 			cancel()
 		}
 		_, err = d.Wait(t.Context(), "i99")
-		require.ErrorIs(t, err, ErrUnknown)
+		require.ErrorIs(t, err, ErrIllegal)
 		d.fail = errDisk
 		_, err = d.Wait(t.Context(), it.ID)
 		require.ErrorIs(t, err, errDisk, "the time is over, and that cannot be written")
@@ -220,7 +220,7 @@ func TestDo(t *testing.T) {
 			"c4": {"a_delete", nil, Expired},
 			"c5": {"a_delete", []Approver{approver(func(context.Context, Item) (Decision, error) {
 				return Decision{Action: Respond, By: "ann", Body: json.RawMessage(`1`)}, nil
-			})}, Answered},
+			})}, Done},
 		} {
 			it, err = do(call("r", id, tt.tool, `{"n":"`+id+`"}`), tt.chain...)
 			require.NoError(t, err)

@@ -73,7 +73,7 @@ func messages(items []gate.Item) []Message {
 				{ID: id, Type: "function", Function: Function{Name: it.Tool, Arguments: string(it.ApprovedBody())}},
 			}})
 			switch it.Status {
-			case gate.Done, gate.Answered:
+			case gate.Done:
 				list = append(list, Message{ID: it.ID + "-result", Role: "tool", ToolCallID: id, Content: text(it.Result)})
 			case gate.Denied, gate.Expired:
 				list = append(list, Message{ID: it.ID + "-result", Role: "tool", ToolCallID: id, Content: denial(it.Reason)})

@@ -236,7 +236,7 @@ func (h *host) call(ctx context.Context, sub gate.Subject) (outcome, error) {
 		return outcome{}, err
 	}
 	switch it.Status {
-	case gate.Answered, gate.Done:
+	case gate.Done:
 		return outcome{result: it.Result}, nil
 	case gate.Redeemed:
 		result := json.RawMessage(`{"error":"interrupted by a restart; it is not known whether it took effect"}`)

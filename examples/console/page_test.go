@@ -336,7 +336,7 @@ func TestRulesAreEditedInThePage(t *testing.T) {
 	ann.click(`[data-ask="response"]`)
 	ben.wait(`!document.querySelector('[data-ask="response"]').checked`)
 	ann.click(`[data-ask="weight_delete"]`)
-	ann.has("#rules-error", "Another rule still says ask: tool *_delete: ask")
+	ann.has("#rules-error", "Another rule still holds: tool *_delete: ask")
 
 	rules := ann.eval(`document.getElementById("rules-text").value`)
 	ben.write("#rules-text", strings.Replace(rules, "[", `[ {"tool":"a","then":"deny"},`, 1))

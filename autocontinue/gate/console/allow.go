@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,12 +34,6 @@ const (
 	maxPinning = 20      // arguments
 )
 
-// condition writes a condition on one argument.
-func condition(key, test, value string) string {
-	pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-	return fmt.Sprintf(`{"at": %s, %s: %s}`, quoted(pointer), quoted(test), value)
-}
-
 // suggest returns what a rule about a call may say. No choice but "anything" accepts more than its label says.
 func (c *Console) suggest(id string) (suggestion, error) {
 	it, ok := c.cfg.Session.Item(id)
@@ -53,51 +46,45 @@ func (c *Console) suggest(id string) (suggestion, error) {
 		out.Exact = fmt.Sprintf(`{"at": "", "equals": %s}`, it.Body)
 	}
 	for _, m := range list {
-		value := string(m.value)
-		first := choice{"exactly " + line(value, argsText), condition(m.key, "equals", value)}
-		if len(value) > maxPinned {
-			first = choice{"too long to compare: choose", ""}
-		} else if len(value) > argsText {
-			first.Label += "…"
+		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(m.key)
+		arg, value := argument{Key: m.key}, string(m.value)
+		add := func(label, test, value string) {
+			condition := fmt.Sprintf(`{"at": %s, %q: %s}`, quoted(pointer), test, value)
+			rule := fmt.Sprintf(`[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition)
+			if p, err := parse(rule); err == nil && c.allows(p, it) {
+				arg.Choices = append(arg.Choices, choice{label, condition})
+			}
 		}
-		var wider []choice
+		switch {
+		case len(value) > maxPinned:
+			arg.Choices = []choice{{"too long to compare: choose", ""}}
+		case len(value) > argsText:
+			add("exactly "+line(value, argsText)+"…", "equals", value)
+		default:
+			add("exactly "+line(value, argsText), "equals", value)
+		}
 		var text string
 		if json.Unmarshal(m.value, &text) == nil {
-			if form := formOf(text); form != "" {
-				wider = append(wider, choice{"commands: " + form, condition(m.key, "command", quoted(form))})
+			if words := strings.Fields(text); plainWords.MatchString(text) {
+				form := words[0] + " " + words[1] + " *"
+				add("commands: "+form, "command", quoted(form))
 			}
 			if dir := path.Dir(text); dir != "." && dir != "/" {
-				wider = append(wider, choice{"everything below " + line(dir, argsText), condition(m.key, "path", quoted(dir))})
+				add("everything below "+line(dir, argsText), "path", quoted(dir))
 			}
 		}
-		wider = slices.DeleteFunc(wider, func(one choice) bool { return !c.fits(it, one.Condition) })
-		wider = append(wider, choice{"anything", condition(m.key, "exists", "true")})
-		out.Args = append(out.Args, argument{m.key, append([]choice{first}, wider...)})
+		add("anything", "exists", "true")
+		out.Args = append(out.Args, arg)
 	}
 	return out, nil
 }
 
-var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+( [A-Za-z0-9_./:=@%+,-]+)+$`)
-
-// formOf returns a form of a shell line; empty for a text that is probably not one.
-func formOf(text string) string {
-	words := strings.Fields(text)
-	if !plainWords.MatchString(text) || strings.HasPrefix(words[1], "-") {
-		return ""
-	}
-	return words[0] + " " + words[1] + " *"
-}
-
-// fits reports whether a rule with one condition allows a call.
-func (c *Console) fits(it gate.Item, condition string) bool {
-	rule := fmt.Appendf(nil, `[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition)
-	p, err := gate.ParsePolicy(rule)
-	return err == nil && c.allows(p, it)
-}
+// plainWords matches a text that is probably a shell line: a program and a word that is not an option.
+var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+ [A-Za-z0-9_./:=@%+,][A-Za-z0-9_./:=@%+, -]*$`)
 
 func (c *Console) allows(p gate.Policy, it gate.Item) bool {
 	then, _ := c.cfg.Session.Judge(p, it.Subject)
-	return then == gate.Allow
+	return then == gate.Approved
 }
 
 // allow adds a rule that always allows calls like one that waits, and approves that call.
@@ -107,8 +94,7 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 		return problem{"unknown", "This call is not there any more."}
 	}
 	p, err := parse("[" + cmd.Rules + "]")
-	list := parseRules("[" + cmd.Rules + "]")
-	switch {
+	switch list := listOf(p); {
 	case err != nil:
 		return err
 	case len(list) != 1 || list[0].Then != "always":
@@ -116,10 +102,10 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 	case !c.allows(p, it):
 		return problem{"policy", "This rule does not match the call."}
 	}
-	add := func(rules []rule) []rule { return append(rules, list[0]) }
-	err = c.rules.edit(now, name, cmd.Version, add, func(p gate.Policy) error {
-		if then, rule := c.cfg.Session.Judge(p, it.Subject); then != gate.Allow {
-			return otherRule(then, rule)
+	add := func(list []rule) string { return layOut(append(list, listOf(p)...)...) }
+	err = c.rules.change(now, name, cmd.Version, add, func(p gate.Policy) error {
+		if then, rule := c.cfg.Session.Judge(p, it.Subject); then != gate.Approved {
+			return otherRule(rule)
 		}
 		return nil
 	})

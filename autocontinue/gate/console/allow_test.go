@@ -68,7 +68,7 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 		p, err := gate.ParsePolicy([]byte("[" + rule + "]"))
 		require.NoError(t, err, rule)
 		for name, args := range calls {
-			if then, _ := p.Judge(gate.Subject{Kind: gate.Tool, Tool: "run", Body: json.RawMessage(args)}); then == gate.Allow {
+			if then, _ := p.Judge(gate.Subject{Kind: gate.Tool, Tool: "run", Body: json.RawMessage(args)}); then == gate.Approved {
 				names = append(names, name)
 			}
 		}
@@ -118,7 +118,7 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 	got, _ := d.session.Item(it.ID)
 	assert.Equal(t, gate.Approved, got.Status)
 	assert.Equal(t, "ann", got.By)
-	assert.Contains(t, d.console.rules.settings().Rules, good, "everybody can read it on the Rules page")
+	assert.Contains(t, d.console.rules.settings().Rules, strings.NewReplacer(": ", ":", ", ", ",").Replace(good), "everybody can read it on the Rules page")
 
 	assert.Equal(t, gate.Approved, d.tool("r1", "c2", "weight_delete", `{"id":2}`).Status)
 	assert.Equal(t, gate.Pending, d.tool("r1", "c3", "weight_delete", `{"id":3}`).Status)
@@ -145,7 +145,7 @@ func TestAlwaysAllowDoesNotBeatADenial(t *testing.T) {
 	got := p.ask(map[string]any{"t": "allow", "item": it.ID, "digest": it.Digest, "version": set.Version,
 		"rules": `{"tool":"weight_delete","then":"always"}`})
 	require.NotNil(t, got)
-	assert.Equal(t, "Another rule still says deny: tool weight_delete: deny. Change it in the list.", got.Message)
+	assert.Equal(t, "Another rule still holds: tool weight_delete: deny. Change it in the list.", got.Message)
 	assert.Equal(t, policy, d.session.Policy())
 }
 
@@ -159,9 +159,9 @@ func TestRulesAreTriedBeforeTheyAreSaved(t *testing.T) {
 		{"tool":"profile_get","when":[{"at":"/n","under":22}],"then":"ask"},{"tool":"bash","when":[{"at":"/command","like":"ls*"}],"then":"allow"}]`)
 	require.NoError(t, err)
 	assert.Equal(t, 100, got.Calls)
-	assert.Equal(t, map[gate.Then]int{gate.Allow: 94, gate.Ask: 2, gate.Forbid: 4}, got.Would)
+	assert.Equal(t, map[gate.Status]int{gate.Approved: 94, gate.Pending: 2, gate.Denied: 4}, got.Would)
 	require.Len(t, got.Changes, 6)
-	assert.Equal(t, change{got.Changes[0].Item, "profile_get", `{"n":119}`, gate.Allow, gate.Forbid,
+	assert.Equal(t, change{got.Changes[0].Item, "profile_get", `{"n":119}`, gate.Approved, gate.Denied,
 		"tool profile_get when /n over 115: deny"}, got.Changes[0])
 	assert.Len(t, got.Warnings, 1)
 	_, err = try(d.session, `[{}]`)

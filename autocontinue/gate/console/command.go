@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,59 +61,53 @@ func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 		err = problem{"input", "the console does not know this message; reload the page"}
 	case cmd.ID == "" || len(cmd.ID) > maxID:
 		err = problem{"input", "a command needs an ID of at most 64 bytes"}
+	case !c.pace(name).take(c.cfg.Now()):
+		err = problem{"rate", "too many commands; wait a second"}
 	default:
 		reply.Data, err = c.do(ctx, name, cmd)
 	}
 	if err != nil {
-		reply.Data, reply.Error = nil, c.problem(err, cmd.Item)
+		p := c.problem(err, cmd.Item)
+		reply.Data, reply.Error = nil, &p
 	}
 	return reply
 }
 
-func (c *Console) do(ctx context.Context, name string, cmd command) (data any, err error) {
+func (c *Console) do(ctx context.Context, name string, cmd command) (any, error) {
 	now, session := c.cfg.Now(), c.cfg.Session
 	switch cmd.T {
 	case "decide":
-		err = c.decide(now, name, cmd)
+		return nil, c.decide(now, name, cmd)
 	case "submit":
-		err = c.submit(ctx, name, cmd)
+		return nil, c.submit(ctx, name, cmd)
 	case "stop":
-		err = session.StopRun(now, cmd.Run, name, cmd.Reason)
+		return nil, session.StopRun(now, cmd.Run, name, cmd.Reason)
 	case "audited":
-		err = session.SetAudited(now, name, cmd.On)
+		return nil, session.SetAudited(now, name, cmd.On)
 	case "suggest":
-		data, err = c.suggest(cmd.Item)
+		return c.suggest(cmd.Item)
 	case "try":
-		data, err = try(session, cmd.Rules)
+		return try(session, cmd.Rules)
 	case "ask":
-		err = c.rules.ask(now, name, cmd)
+		return nil, c.rules.ask(now, name, cmd)
 	case "policy":
-		err = c.rules.save(now, name, cmd.Version, cmd.Rules)
+		return nil, c.rules.save(now, name, cmd)
 	case "allow":
-		err = c.allow(now, name, cmd)
-	default:
-		err = problem{"input", "there is no such command; reload the page"}
+		return nil, c.allow(now, name, cmd)
 	}
-	if err == nil && cmd.T == "policy" {
-		c.news() // also if only the layout changed
-	}
-	return data, err
+	return nil, problem{"input", "there is no such command; reload the page"}
 }
 
-func (c *Console) decide(now time.Time, name string, cmd command) error {
+func (c *Console) decide(now time.Time, name string, cmd command) (err error) {
 	d := gate.Decision{Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason}
-	var err error
-	switch hasBody := cmd.Body != nil || cmd.Text != nil || cmd.Fields != nil; {
-	case cmd.Action == gate.Edit:
-		if it, ok := c.cfg.Session.Item(cmd.Item); ok { // otherwise Resolve says so
-			d.Body, err = cmd.edit(it)
-		}
-	case cmd.Action == gate.Respond && (cmd.Body == nil || cmd.Text != nil || cmd.Fields != nil):
-		return problem{"input", "an answer in the tool's place needs a body"}
-	case cmd.Action == gate.Respond:
+	it, ok := c.cfg.Session.Item(cmd.Item)
+	switch {
+	case cmd.Action == gate.Edit && ok: // otherwise Resolve says that it is unknown
+		d.Body, err = cmd.edit(it)
+	case cmd.Text != nil || cmd.Fields != nil:
+		err = problem{"input", "only an edit has a text or fields"}
+	case cmd.Body != nil:
 		d.Body = json.RawMessage(*cmd.Body)
-	case hasBody:
-		return problem{"input", "only an edit and an answer in the tool's place have a body"}
 	}
 	if err == nil {
 		_, err = c.cfg.Session.Resolve(now, d)
@@ -122,28 +117,26 @@ func (c *Console) decide(now time.Time, name string, cmd command) error {
 
 // edit returns the new body of an item. Text that a person did not touch stays as it was.
 func (cmd command) edit(it gate.Item) (json.RawMessage, error) {
-	switch {
-	case it.Kind == gate.Response && cmd.Text != nil && cmd.Fields == nil:
+	switch hasBody, hasText, hasFields := cmd.Body != nil, cmd.Text != nil, cmd.Fields != nil; {
+	case it.Kind == gate.Response && hasText && !hasFields:
 		text, a2ui := answerOf(it.Body)
 		if text != *cmd.Text && *cmd.Text != typable(text) {
 			text = restore(text, *cmd.Text)
 		}
-		if cmd.Body != nil && !plaintext.IsBlank(*cmd.Body) {
+		if hasBody {
 			// It must be one JSON value by itself. Otherwise it could bring another text.
-			if a2ui = json.RawMessage(*cmd.Body); !json.Valid(a2ui) {
+			if a2ui = json.RawMessage(strings.TrimSpace(*cmd.Body)); len(a2ui) > 0 && !json.Valid(a2ui) {
 				return nil, problem{"input", "the interface part is not valid JSON"}
 			}
-		} else if cmd.Body != nil {
-			a2ui = nil
 		}
 		list := []member{{"text", json.RawMessage(quoted(text))}}
-		if a2ui != nil {
+		if len(a2ui) > 0 {
 			list = append(list, member{"a2ui", a2ui})
 		}
 		return object(list), nil
-	case it.Kind != gate.Response && cmd.Fields != nil && cmd.Body == nil && cmd.Text == nil:
+	case it.Kind != gate.Response && hasFields && !hasBody && !hasText:
 		return patch(it.Body, cmd.Fields)
-	case it.Kind != gate.Response && cmd.Body != nil && cmd.Text == nil && cmd.Fields == nil:
+	case it.Kind != gate.Response && hasBody && !hasText && !hasFields:
 		return json.RawMessage(*cmd.Body), nil
 	}
 	return nil, problem{"input", "an edit needs the new body: the text of a response, fields, or JSON"}
@@ -173,34 +166,37 @@ var codes = []struct {
 	err  error
 	code string
 }{
-	{gate.ErrDecided, "decided"}, {gate.ErrStale, "stale"}, {gate.ErrExpired, "expired"}, {gate.ErrUnknown, "unknown"},
-	{gate.ErrDenied, "policy"}, {gate.ErrInput, "input"}, {gate.ErrIllegal, "illegal"}, {gate.ErrJournal, "journal"},
+	{gate.ErrDecided, "decided"}, {gate.ErrStale, "stale"}, {gate.ErrDenied, "policy"}, {gate.ErrInput, "input"},
+	{gate.ErrIllegal, "illegal"}, {gate.ErrJournal, "journal"},
 }
 
 // problem words an error for a person. What they want to know most is who was first.
-func (c *Console) problem(err error, item string) *problem {
+func (c *Console) problem(err error, item string) problem {
 	if p, ok := errors.AsType[problem](err); ok {
-		return &p
+		return p
 	}
-	code, message := "internal", line(err.Error(), noteText)
+	p := problem{"internal", line(err.Error(), noteText)}
 	for _, k := range codes {
 		if errors.Is(err, k.err) {
-			code, message = k.code, strings.TrimPrefix(message, k.err.Error()+": ")
+			p = problem{k.code, strings.TrimPrefix(p.Message, k.err.Error()+": ")}
 			break
 		}
 	}
-	if it, ok := c.cfg.Session.Item(item); ok && code == "decided" {
-		switch by := line(it.By, maxName); {
-		case it.Status == gate.Withdrawn:
-			message = "Too late: the run has ended."
-		case by != "":
-			message = fmt.Sprintf("Already decided: %s by %s at %s UTC.", past[it.Action], by, it.Decided.Format(time.TimeOnly))
-		}
+	switch it, ok := c.cfg.Session.Item(item); {
+	case !ok && item != "" && p.Code == "illegal":
+		p.Code = "unknown"
+	case it.Status == gate.Expired && p.Code == "policy":
+		p.Code = "expired"
+	case p.Code == "decided" && it.Status == gate.Withdrawn:
+		p.Message = "Too late: the run has ended."
+	case p.Code == "decided" && it.By != "":
+		how := cmp.Or(past[it.Action], "decided")
+		p.Message = fmt.Sprintf("Already decided: %s by %s at %s UTC.", how, line(it.By, maxName), it.Decided.Format(time.TimeOnly))
 	}
-	return &problem{code, message}
+	return p
 }
 
 var past = map[gate.Action]string{
 	gate.Approve: "approved", gate.Edit: "edited and approved", gate.Deny: "denied", gate.Respond: "answered",
-	gate.Stop: "stopped", "": "decided",
+	gate.Stop: "stopped",
 }

@@ -109,9 +109,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadDeadline(time.Now().Add(c.limits.read))
 	conn.SetWriteDeadline(time.Now().Add(c.limits.read + 2*c.limits.write))
 	if c.closing.Err() != nil {
-		refuse(w, http.StatusServiceUnavailable, "closed", "the console is shutting down")
+		refuse(w, problem{"closed", "the console is shutting down"})
 	} else if why := c.refusal(r); why != "" {
-		refuse(w, http.StatusForbidden, "forbidden", why)
+		refuse(w, problem{"forbidden", why})
 	} else {
 		c.mux.ServeHTTP(w, r)
 	}
@@ -121,11 +121,13 @@ func (c *Console) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	p := c.cfg.Path
 	mux.Handle("GET "+p, http.RedirectHandler(p+"/", http.StatusMovedPermanently))
-	mux.HandleFunc("GET "+p+"/{$}", servePage)
-	mux.HandleFunc("GET "+p+"/page/{file}", servePage)
-	mux.HandleFunc("POST "+p+"/login", c.login)
-	mux.HandleFunc("POST "+p+"/logout", c.logout)
-	mux.HandleFunc("GET "+p+"/me", c.signedIn(c.me))
+	mux.HandleFunc("GET "+p+"/{$}", c.answering(servePage))
+	mux.HandleFunc("GET "+p+"/page/{file}", c.answering(servePage))
+	mux.HandleFunc("POST "+p+"/login", c.answering(c.login))
+	mux.HandleFunc("POST "+p+"/logout", c.answering(c.logout))
+	mux.HandleFunc("GET "+p+"/me", c.signedIn(func(_ http.ResponseWriter, _ *http.Request, who visitor) (any, error) {
+		return map[string]string{"name": who.Name}, nil
+	}))
 	mux.HandleFunc("GET "+p+"/item", c.signedIn(c.item))
 	mux.HandleFunc("GET "+p+"/events", c.signedIn(c.events))
 	mux.HandleFunc("GET "+p+"/ws", c.signedIn(c.socket))
@@ -152,7 +154,7 @@ var contentTypes = map[string]string{
 }
 
 // servePage serves the embedded files, which hold no secret.
-func servePage(w http.ResponseWriter, r *http.Request) {
+func servePage(w http.ResponseWriter, r *http.Request) (any, error) {
 	name := r.PathValue("file")
 	if name == "" {
 		name = "index.html"
@@ -160,9 +162,9 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	data, err := page.ReadFile("page/" + name)
 	kind, ok := contentTypes[path.Ext(name)]
 	if err != nil || !ok {
-		refuse(w, http.StatusNotFound, "unknown", "there is no such page")
-		return
+		return nil, problem{"missing", "there is no such page"}
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Write(data)
+	return nil, nil
 }

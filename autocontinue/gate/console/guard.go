@@ -1,7 +1,7 @@
 package console
 
 import (
-	"encoding/json"
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -82,17 +82,28 @@ func loopback(name string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// refuse answers with an error that the page can show.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	answer(w, status, map[string]any{"error": problem{Code: code, Message: message}})
+// answering writes what a handler returns: an error that the page can show, or data unless it is nil.
+func (c *Console) answering(next func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if data, err := next(w, r); err != nil {
+			refuse(w, c.problem(err, ""))
+		} else if data != nil {
+			answer(w, http.StatusOK, data)
+		}
+	}
+}
+
+func refuse(w http.ResponseWriter, p problem) {
+	status := map[string]int{
+		"input": http.StatusBadRequest, "unknown": http.StatusUnauthorized, "forbidden": http.StatusForbidden,
+		"missing": http.StatusNotFound, "other": http.StatusConflict, "rate": http.StatusTooManyRequests,
+		"closed": http.StatusServiceUnavailable,
+	}[p.Code]
+	answer(w, cmp.Or(status, http.StatusInternalServerError), map[string]any{"error": p})
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"no answer"}}`)
-	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	w.Write(data)
+	w.Write(encode(v))
 }

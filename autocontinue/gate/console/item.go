@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
@@ -38,14 +37,12 @@ type editing struct {
 const firstLook = 64 << 10
 
 // item answers with the bodies of one item: ?id=…, and with &all=1 each of them whole.
-func (c *Console) item(w http.ResponseWriter, r *http.Request, _ visitor) {
+func (c *Console) item(_ http.ResponseWriter, r *http.Request, _ visitor) (any, error) {
 	it, ok := c.cfg.Session.Item(r.URL.Query().Get("id"))
 	if !ok {
-		refuse(w, http.StatusNotFound, "unknown", "the session no longer has this item; its run ended long ago")
-		return
+		return nil, problem{"missing", "the session no longer has this item; its run ended long ago"}
 	}
-	all, _ := strconv.ParseBool(r.URL.Query().Get("all"))
-	answer(w, http.StatusOK, c.bodies(it, all))
+	return c.bodies(it, r.URL.Query().Get("all") == "1"), nil
 }
 
 func (c *Console) bodies(it gate.Item, all bool) itemBody {

@@ -23,21 +23,20 @@ const byFile = "policy file"
 
 const maxRules = 256 << 10 // bytes
 
-// rules are the session's policy as a text that people edit, kept as they wrote it. The version of the text is its
-// hash.
+// rules are the session's policy as people edit it, and the file that keeps it.
 type rules struct {
 	session *gate.Session
 	file    string // "" is none
 	tools   []string
 
 	mu     sync.Mutex
-	text   string
-	policy gate.Policy // what text says
+	policy gate.Policy
+	text   string // of policy, a rule a line
 }
 
 // settings are the rules as the page shows them.
 type settings struct {
-	Version  string   `json:"version"`
+	Version  string   `json:"version"` // the hash of the rules
 	Rules    string   `json:"rules"`
 	Kept     bool     `json:"kept"` // in a file
 	Audited  bool     `json:"audited"`
@@ -48,10 +47,10 @@ type settings struct {
 
 // box is one checkbox: what the policy says about a gate or a tool.
 type box struct {
-	Name   string    `json:"name"`
-	Then   gate.Then `json:"then"` // by the rules without conditions
-	Rule   string    `json:"rule"`
-	Unless []string  `json:"unless,omitempty"` // the rules with conditions that are stricter
+	Name   string      `json:"name"`
+	Then   gate.Status `json:"then"` // by the rules without conditions
+	Rule   string      `json:"rule"`
+	Unless []string    `json:"unless,omitempty"` // the rules with conditions that are stricter
 }
 
 // rule is what the console reads of a rule; the gate reads all of it.
@@ -60,14 +59,15 @@ type rule struct {
 	Gate   gate.Kind       `json:"gate,omitempty"`
 	Thread string          `json:"thread,omitempty"`
 	When   json.RawMessage `json:"when,omitempty"`
-	Then   gate.Then       `json:"then"`
+	Then   string          `json:"then"`
 	raw    json.RawMessage
 }
 
-// parseRules reads rules that the gate has read before.
-func parseRules(text string) []rule {
+// listOf returns the rules of a policy.
+func listOf(p gate.Policy) []rule {
+	data, _ := p.MarshalJSON() // it does not fail
 	var raws []json.RawMessage
-	json.Unmarshal([]byte(text), &raws)
+	json.Unmarshal(data, &raws)
 	list := make([]rule, len(raws))
 	for i, raw := range raws {
 		json.Unmarshal(raw, &list[i])
@@ -88,35 +88,32 @@ func layOut(list ...rule) string {
 	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
 }
 
-func jsonOf(p gate.Policy) string {
-	data, _ := p.MarshalJSON() // it does not fail
-	return string(data)
+func parse(text string) (gate.Policy, error) {
+	if len(text) > maxRules {
+		return gate.Policy{}, problem{"policy", fmt.Sprintf("The rules have more than %d KB.", maxRules>>10)}
+	}
+	p, err := gate.ParsePolicy([]byte(text))
+	if err != nil {
+		return p, problem{"policy", line(err.Error(), noteText)}
+	}
+	return p, nil
 }
 
-// loadRules reads the file and applies it to the session, or writes the rules of the session to the file.
+// loadRules applies the file to the session, or writes the rules of the session to the file.
 func loadRules(cfg Config) (*rules, error) {
 	r := &rules{session: cfg.Session, file: cfg.PolicyFile, tools: cfg.Tools}
-	held := r.follow()
-	if r.file == "" {
+	kept, err := r.kept()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("policy file %s: %w", r.file, err)
+	case kept == nil:
+		return r, r.write(r.now())
+	case layOut(listOf(*kept)...) == r.now():
 		return r, nil
 	}
-	data, err := readFile(r.file, maxRules)
-	if err != nil {
-		return nil, fmt.Errorf("read the policy file: %w", err)
-	}
-	if data == nil {
-		return r, r.write(r.text)
-	}
-	p, err := gate.ParsePolicy(data)
-	if err != nil {
-		return nil, fmt.Errorf("policy file %s: %w", r.file, err)
-	}
-	if jsonOf(p) == jsonOf(held) {
-		p = held
-	} else if err := r.session.SetPolicy(cfg.Now(), byFile, p); err != nil {
+	if err := r.session.SetPolicy(cfg.Now(), byFile, *kept); err != nil {
 		return nil, fmt.Errorf("apply the policy file %s: %w", r.file, err)
 	}
-	r.text, r.policy = string(data), p
 	return r, nil
 }
 
@@ -132,8 +129,11 @@ func readFile(name string, limit int) ([]byte, error) {
 	return data, err
 }
 
-// replaceFile replaces a file as a whole and keeps its permissions.
+// replaceFile replaces a file as a whole and keeps its permissions. Without a name it does nothing.
 func replaceFile(name string, data []byte) error {
+	if name == "" {
+		return nil
+	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(name); err == nil {
 		mode = info.Mode().Perm()
@@ -141,23 +141,29 @@ func replaceFile(name string, data []byte) error {
 	return filestore.WriteFile(name, data, mode)
 }
 
-// write keeps a text in the file, if there is one.
-func (r *rules) write(text string) error {
-	if r.file == "" {
-		return nil
+// kept returns the policy in the file; nil if there is none.
+func (r *rules) kept() (*gate.Policy, error) {
+	data, err := readFile(r.file, maxRules)
+	if err != nil || data == nil {
+		return nil, err
 	}
+	p, err := gate.ParsePolicy(data)
+	return &p, err
+}
+
+func (r *rules) write(text string) error {
 	if err := replaceFile(r.file, []byte(text)); err != nil {
 		return fmt.Errorf("write the policy file: %w", err)
 	}
 	return nil
 }
 
-// follow takes over the session's policy if the host changed it.
-func (r *rules) follow() gate.Policy {
+// now returns the text of the session's policy. It is called with the lock.
+func (r *rules) now() string {
 	if p := r.session.Policy(); r.text == "" || p != r.policy {
-		r.text, r.policy = layOut(parseRules(jsonOf(p))...), p
+		r.policy, r.text = p, layOut(listOf(p)...)
 	}
-	return r.policy
+	return r.text
 }
 
 func versionOf(text string) string {
@@ -169,16 +175,16 @@ func versionOf(text string) string {
 func (r *rules) version() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow()
-	return fmt.Sprint(versionOf(r.text), r.session.Audited())
+	return fmt.Sprint(versionOf(r.now()), r.session.Audited())
 }
 
 // settings returns what holds now.
 func (r *rules) settings() settings {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.follow()
-	always, sometimes := split(p)
+	text := r.now()
+	list := listOf(r.policy)
+	always, sometimes := split(list)
 	look := func(name string, sub gate.Subject) box {
 		then, rule := always.Judge(sub)
 		b := box{Name: name, Then: then, Rule: line(rule, noteText)}
@@ -191,13 +197,13 @@ func (r *rules) settings() settings {
 		return b
 	}
 	out := settings{
-		Version: versionOf(r.text), Rules: r.text, Kept: r.file != "", Audited: r.session.Audited(), Warnings: p.Warnings(),
+		Version: versionOf(text), Rules: text, Kept: r.file != "", Audited: r.session.Audited(), Warnings: r.policy.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
 		out.Gates = append(out.Gates, look(string(k), sample(k, "")))
 	}
 	tools := slices.Clone(r.tools)
-	for _, one := range parseRules(jsonOf(p)) {
+	for _, one := range list {
 		if one.Tool != "" && !strings.Contains(one.Tool, "*") {
 			tools = append(tools, one.Tool)
 		}
@@ -209,19 +215,19 @@ func (r *rules) settings() settings {
 	return out
 }
 
-var strictness = map[gate.Then]int{gate.Allow: 0, gate.Ask: 1, gate.Forbid: 2}
+var strictness = map[gate.Status]int{gate.Approved: 0, gate.Pending: 1, gate.Denied: 2}
 
 // split returns the rules that hold whatever the body, as one policy, and each of the others as a policy.
-func split(p gate.Policy) (always gate.Policy, sometimes []gate.Policy) {
+func split(list []rule) (always gate.Policy, sometimes []gate.Policy) {
 	var plain []rule
-	for _, one := range parseRules(jsonOf(p)) {
+	for _, one := range list {
 		if len(one.When) == 0 && one.Thread == "" {
 			plain = append(plain, one)
-		} else if q, err := gate.ParsePolicy([]byte(layOut(one))); err == nil {
+		} else if q, err := parse(layOut(one)); err == nil {
 			sometimes = append(sometimes, q)
 		}
 	}
-	always, _ = gate.ParsePolicy([]byte(layOut(plain...))) // a part of a policy is one
+	always, _ = parse(layOut(plain...)) // a part of a policy is one
 	return always, sometimes
 }
 
@@ -234,125 +240,86 @@ func sample(k gate.Kind, tool string) gate.Subject {
 	return sub
 }
 
-// save replaces the rules if version is the one that holds: in the file, which a crash leaves old or new, and in the
-// session.
-func (r *rules) save(now time.Time, by string, version, text string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.follow()
-	return r.replace(now, by, version, text)
-}
-
-func (r *rules) replace(now time.Time, by string, version, text string) error {
-	if version != versionOf(r.text) {
-		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
-	}
-	p, err := parse(text)
-	if err != nil {
-		return err
-	}
-	if r.file != "" {
-		data, err := readFile(r.file, maxRules)
-		if err != nil {
-			return fmt.Errorf("read the policy file: %w", err)
-		}
-		if data != nil && string(data) != r.text {
-			return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
-		}
-	}
-	if err := r.write(text); err != nil {
-		return err
-	}
-	if err := r.session.SetPolicy(now, by, p); err != nil {
-		return errors.Join(err, r.write(r.text))
-	}
-	r.text, r.policy = text, p
-	return nil
-}
-
-func parse(text string) (gate.Policy, error) {
-	if len(text) > maxRules {
-		return gate.Policy{}, problem{"policy", fmt.Sprintf("The rules have more than %d KB.", maxRules>>10)}
-	}
-	p, err := gate.ParsePolicy([]byte(text))
-	if err != nil {
-		return p, problem{"policy", line(err.Error(), noteText)}
-	}
-	return p, nil
-}
-
-// ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
-// refuses: the box would not tell the truth.
-func (r *rules) ask(now time.Time, by string, cmd command) error {
-	want := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: gate.Allow}
-	if cmd.On {
-		want.Then = gate.Ask
-	}
-	sub := sample(cmd.Gate, "")
-	switch {
-	case cmd.Tool != "" && cmd.Gate == "" && !strings.Contains(cmd.Tool, "*"):
-		sub = sample(gate.Tool, cmd.Tool)
-	case cmd.Tool == "" && (cmd.Gate == gate.Context || cmd.Gate == gate.Response):
-	default:
-		return problem{"input", "name a tool, or the context or response gate"}
-	}
-	raw, err := json.Marshal(want)
-	if err != nil {
-		return err
-	}
-	want.raw = raw
-	put := func(list []rule) []rule {
-		return append(slices.DeleteFunc(list, func(one rule) bool {
-			return len(members(one.raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != gate.Forbid
-		}), want)
-	}
-	return r.edit(now, by, cmd.Version, put, func(p gate.Policy) error {
-		always, _ := split(p)
-		if then, rule := always.Judge(sub); then != want.Then {
-			return otherRule(then, rule)
-		}
-		return nil
-	})
-}
-
-// edit changes the list of rules, if check accepts the policy that they make.
-func (r *rules) edit(
-	now time.Time, by, version string, change func([]rule) []rule, check func(gate.Policy) error,
+// change replaces the rules by others made of them, if version is the one that holds and check accepts the new policy:
+// in the file, which a crash leaves old or new, and in the session.
+func (r *rules) change(
+	now time.Time, by, version string, others func([]rule) string, check func(gate.Policy) error,
 ) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.follow()
-	text := layOut(change(parseRules(r.text))...)
-	p, err := parse(text)
+	old := r.now()
+	if version != versionOf(old) {
+		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
+	}
+	p, err := parse(others(listOf(r.policy)))
 	if err == nil {
 		err = check(p)
 	}
 	if err != nil {
 		return err
 	}
-	return r.replace(now, by, version, text)
+	if kept, err := r.kept(); err != nil || kept != nil && layOut(listOf(*kept)...) != old {
+		return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
+	}
+	if err := r.write(layOut(listOf(p)...)); err != nil {
+		return err
+	}
+	if err := r.session.SetPolicy(now, by, p); err != nil {
+		return errors.Join(err, r.write(old))
+	}
+	return nil
 }
 
-func otherRule(then gate.Then, rule string) error {
-	message := fmt.Sprintf("Another rule still says %s: %s. Change it in the list.", then, line(rule, noteText))
-	return problem{"policy", message}
+// save replaces all rules.
+func (r *rules) save(now time.Time, by string, cmd command) error {
+	return r.change(now, by, cmd.Version, func([]rule) string { return cmd.Rules }, func(gate.Policy) error { return nil })
+}
+
+// ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
+// refuses: the box would not tell the truth.
+func (r *rules) ask(now time.Time, by string, cmd command) error {
+	want, status := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: "allow"}, gate.Approved
+	if cmd.On {
+		want.Then, status = "ask", gate.Pending
+	}
+	isTool := cmd.Tool != "" && cmd.Gate == "" && !strings.Contains(cmd.Tool, "*")
+	if !isTool && (cmd.Tool != "" || cmd.Gate != gate.Context && cmd.Gate != gate.Response) {
+		return problem{"input", "name a tool, or the context or response gate"}
+	}
+	want.raw, _ = json.Marshal(want) // texts do not fail
+	put := func(list []rule) string {
+		return layOut(append(slices.DeleteFunc(list, func(one rule) bool {
+			return len(members(one.raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != "deny"
+		}), want)...)
+	}
+	return r.change(now, by, cmd.Version, put, func(p gate.Policy) error {
+		always, _ := split(listOf(p))
+		if then, rule := always.Judge(sample(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool)); then != status {
+			return otherRule(rule)
+		}
+		return nil
+	})
+}
+
+func otherRule(rule string) error {
+	return problem{"policy", fmt.Sprintf("Another rule still holds: %s. Change it in the list.", line(rule, noteText))}
 }
 
 // trial says what rules would have done to the last tool calls.
 type trial struct {
-	Calls    int               `json:"calls"`
-	Would    map[gate.Then]int `json:"would"`
-	Changes  []change          `json:"changes"` // calls that would have been judged otherwise, the newest first
-	Warnings []string          `json:"warnings,omitempty"`
+	Calls    int                 `json:"calls"`
+	Would    map[gate.Status]int `json:"would"`
+	Changes  []change            `json:"changes"` // calls that would have been judged otherwise, the newest first
+	Warnings []string            `json:"warnings,omitempty"`
 }
 
 type change struct {
-	Item string    `json:"item"`
-	Tool string    `json:"tool"`
-	Args string    `json:"args"`
-	Was  gate.Then `json:"was"` // by the rules that hold now
-	Then gate.Then `json:"then"`
-	Rule string    `json:"rule"`
+	Item string      `json:"item"`
+	Tool string      `json:"tool"`
+	Args string      `json:"args"`
+	Was  gate.Status `json:"was"` // by the rules that hold now
+	Then gate.Status `json:"then"`
+	Rule string      `json:"rule"`
 }
 
 // Bounds of a trial.
@@ -375,7 +342,7 @@ func try(s *gate.Session, text string) (trial, error) {
 	slices.SortFunc(calls, func(a, b gate.Item) int { return cmp.Compare(b.Seq, a.Seq) })
 	calls = calls[:min(len(calls), maxTried)]
 	now := s.Policy()
-	out := trial{Calls: len(calls), Would: make(map[gate.Then]int), Changes: []change{}, Warnings: p.Warnings()}
+	out := trial{Calls: len(calls), Would: make(map[gate.Status]int), Changes: []change{}, Warnings: p.Warnings()}
 	for _, it := range calls {
 		was, _ := s.Judge(now, it.Subject)
 		then, rule := s.Judge(p, it.Subject)

@@ -53,9 +53,10 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	require.Nil(t, ann.ask(save(set.Version, mine)))
 	data, err = os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, mine, string(data), "as it was typed")
+	mine = "[\n  {\"tool\":\"profile_get\",\"then\":\"deny\"}\n]\n"
+	assert.Equal(t, mine, string(data), "a rule a line")
 	then, _ := d.session.Policy().Judge(sample(gate.Tool, "profile_get"))
-	assert.Equal(t, gate.Forbid, then)
+	assert.Equal(t, gate.Denied, then)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -75,7 +76,7 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	assert.Contains(t, p.Message, "policy file by hand")
 
 	again := serve(t, inFile(file)) // a restart
-	assert.Equal(t, "[]", jsonOf(again.session.Policy()))
+	assert.Equal(t, "[]\n", layOut(listOf(again.session.Policy())...))
 	events, _ = again.session.Events(0)
 	assert.Equal(t, byFile, events[len(events)-1].By)
 }
@@ -127,24 +128,24 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	d := serve(t)
 	p := d.open(d.enter("ann"), "")
 	set := p.until("settings").Settings
-	boxes := func(s *settings) map[string]gate.Then {
-		m := map[string]gate.Then{}
+	boxes := func(s *settings) map[string]gate.Status {
+		m := map[string]gate.Status{}
 		for _, b := range append(s.Gates, s.Tools...) {
 			m[b.Name] = b.Then
 		}
 		return m
 	}
-	assert.Equal(t, map[string]gate.Then{"context": "ask", "response": "ask", "profile_get": "allow",
-		"weight_delete": "ask", "wipe": "deny"}, boxes(set))
+	assert.Equal(t, map[string]gate.Status{"context": "pending", "response": "pending", "profile_get": "approved",
+		"weight_delete": "pending", "wipe": "denied"}, boxes(set))
 	change := func(what, name string, on bool) *problem {
 		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.rules.settings().Version})
 	}
 	require.Nil(t, change("gate", "response", false))
 	require.Nil(t, change("tool", "profile_get", true))
 	now := d.console.rules.settings()
-	assert.Equal(t, gate.Allow, boxes(&now)["response"])
-	assert.Equal(t, gate.Ask, boxes(&now)["profile_get"])
-	assert.Equal(t, 1, strings.Count(jsonOf(d.session.Policy()), `"profile_get"`), "the rule is changed, not doubled")
+	assert.Equal(t, gate.Approved, boxes(&now)["response"])
+	assert.Equal(t, gate.Pending, boxes(&now)["profile_get"])
+	assert.Equal(t, 1, strings.Count(layOut(listOf(d.session.Policy())...), `"profile_get"`), "the rule is changed, not doubled")
 
 	refused := change("tool", "weight_delete", false)
 	require.NotNil(t, refused)
@@ -167,9 +168,9 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	d.console.rules.tools = []string{"a_batch", "other"}
 	set := d.console.rules.settings()
 	require.Len(t, set.Tools, 2)
-	assert.Equal(t, box{"a_batch", gate.Ask, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}},
+	assert.Equal(t, box{"a_batch", gate.Pending, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}},
 		set.Tools[0])
-	assert.Equal(t, gate.Forbid, set.Tools[1].Then)
+	assert.Equal(t, gate.Denied, set.Tools[1].Then)
 	assert.Empty(t, set.Tools[1].Unless)
 
 	p := d.open(d.enter("ann"), "")
@@ -177,7 +178,7 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}),
 		"a new rule for a tool that none knew")
 	then, _ := d.session.Policy().Judge(sample(gate.Tool, "other"))
-	assert.Equal(t, gate.Ask, then)
+	assert.Equal(t, gate.Pending, then)
 }
 
 func TestRulesOfTheHostAreFollowed(t *testing.T) {

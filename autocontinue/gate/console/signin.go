@@ -46,16 +46,15 @@ func hashOf(secret string) string {
 }
 
 func loadSignIns(file string, now time.Time) (*signIns, error) {
-	s := &signIns{file: file, links: make(map[string]string), invited: make(map[string]bool)}
+	s := &signIns{
+		file: file, links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor),
+	}
 	data, err := readFile(file, maxSignIns) // none without a name
 	if err == nil && data != nil {
 		err = json.Unmarshal(data, &s.valid)
 	}
-	if s.valid == nil {
-		s.valid = make(map[string]visitor)
-	}
 	if err == nil {
-		err = s.save(now) // a file that cannot be written shows now
+		err = s.save(s.valid, now) // a file that cannot be written shows now
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sign-ins in %s: %w; remove the file to sign everybody out", file, err)
@@ -63,17 +62,18 @@ func loadSignIns(file string, now time.Time) (*signIns, error) {
 	return s, nil
 }
 
-// save writes the cookies that hold. It is called with the lock, or before anybody else knows s.
-func (s *signIns) save(now time.Time) error {
-	maps.DeleteFunc(s.valid, func(_ string, v visitor) bool { return !now.Before(v.Until) })
-	if s.file == "" {
-		return nil
+// save keeps the cookies that hold. If it cannot, nothing changes. It is called with the lock, or before anybody else
+// knows s.
+func (s *signIns) save(valid map[string]visitor, now time.Time) error {
+	maps.DeleteFunc(valid, func(_ string, v visitor) bool { return !now.Before(v.Until) })
+	data, err := json.Marshal(valid)
+	if err == nil {
+		err = replaceFile(s.file, data)
 	}
-	data, err := json.Marshal(s.valid)
-	if err != nil {
-		return err
+	if err == nil {
+		s.valid = valid
 	}
-	return replaceFile(s.file, data)
+	return err
 }
 
 // Invite returns the address, beginning with the console's path, of a link that signs one browser in under a name:
@@ -84,10 +84,8 @@ func (s *signIns) save(now time.Time) error {
 // console serves.
 func (c *Console) Invite(name string) (string, error) {
 	switch {
-	case name == "" || name != strings.TrimSpace(name):
-		return "", fmt.Errorf("console: name %q: it must not be empty, nor begin or end with a space", name)
-	case len(name) > maxName:
-		return "", fmt.Errorf("console: a name of %d bytes is too long: at most %d", len(name), maxName)
+	case name == "" || name != strings.TrimSpace(name) || len(name) > maxName:
+		return "", fmt.Errorf("console: name %q: it must have 1 to %d bytes, and no space at its ends", name, maxName)
 	case plaintext.Visible(name) != name || strings.ContainsFunc(name, plaintext.IsInvisible):
 		return "", fmt.Errorf("console: name %q: it has characters that cannot be seen", name)
 	case slices.Contains([]string{byPolicy, byUnaudited, byFile}, strings.ToLower(name)):
@@ -128,71 +126,60 @@ func (s *signIns) lookup(hash string, now time.Time) (visitor, bool) {
 	return v, ok && now.Before(v.Until) && s.invited[v.Name]
 }
 
-// signIn uses up a token and returns a new cookie, in place of the one that the browser has. The name of a token that
-// was used, or never given out, is empty.
-func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name, ok := s.links[hashOf(token)]
-	if !ok {
-		return "", nil // somebody else was faster
-	}
-	cookie = rand.Text()
-	before := maps.Clone(s.valid)
-	delete(s.valid, had.hash)
-	s.valid[hashOf(cookie)] = visitor{Name: name, Until: now.Add(signInTime)}
-	if err := s.save(now); err != nil {
-		s.valid = before
-		return "", err
-	}
-	delete(s.links, hashOf(token))
-	return cookie, nil
-}
-
 func (s *signIns) bearer(token string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.links[hashOf(token)]
 }
 
-// signOut ends a cookie, also every copy of it.
+// signIn uses up a token and returns a new cookie, in place of the one that the browser has.
+func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, ok := s.links[hashOf(token)]
+	if !ok {
+		return "", problem{"unknown", "This link does not sign anybody in. A link works once: ask the host for a new one."}
+	}
+	cookie = rand.Text()
+	valid := maps.Clone(s.valid)
+	delete(valid, had.hash)
+	valid[hashOf(cookie)] = visitor{Name: name, Until: now.Add(signInTime)}
+	if err = s.save(valid, now); err == nil {
+		delete(s.links, hashOf(token))
+	}
+	return cookie, err
+}
+
+// signOut ends a cookie, also every copy of it, even if that cannot be kept.
 func (s *signIns) signOut(v visitor, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.valid, v.hash)
-	return s.save(now)
+	return s.save(s.valid, now)
 }
 
 // signedIn lets those in who have a cookie, but not too often.
-func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor) (any, error)) http.HandlerFunc {
+	return c.answering(func(w http.ResponseWriter, r *http.Request) (any, error) {
 		who, ok := c.visitor(r)
-		if !ok {
-			refuse(w, http.StatusUnauthorized, "unknown", "sign in with a link of the host")
-			return
+		switch {
+		case !ok:
+			return nil, problem{"unknown", "sign in with a link of the host"}
+		case !c.pace(who.Name).take(c.cfg.Now()):
+			return nil, problem{"rate", "too many requests; wait a second"}
 		}
-		if !c.pace(who.Name).take(c.cfg.Now()) {
-			tooMany(w, "too many requests; wait a second")
-			return
-		}
-		next(w, r, who)
-	}
+		return next(w, r, who)
+	})
 }
 
-func tooMany(w http.ResponseWriter, why string) {
-	w.Header().Set("Retry-After", "5")
-	refuse(w, http.StatusTooManyRequests, "rate", why)
-}
-
-func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+func (c *Console) login(w http.ResponseWriter, r *http.Request) (any, error) {
 	var in struct {
 		Token  string `json:"token"`
 		Switch bool   `json:"switch"` // sign in as another person than now
 	}
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&in)
 	if err != nil || r.Header.Get("Content-Type") != "application/json" {
-		refuse(w, http.StatusBadRequest, "input", `send {"token":"…"} as application/json`)
-		return
+		return nil, problem{"input", `send {"token":"…"} as application/json`}
 	}
 	// Wrong tokens are bounded for all together, right ones by their name. So nobody can keep others out by guessing.
 	name, tries := c.signIns.bearer(in.Token), c.logins
@@ -200,28 +187,19 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		tries = c.pace(name)
 	}
 	had, isIn := c.visitor(r)
-	if !tries.take(c.cfg.Now()) {
-		tooMany(w, "too many attempts to sign in; wait a few seconds")
-		return
-	}
-	if name != "" && isIn && had.Name != name && !in.Switch {
-		refuse(w, http.StatusConflict, "other",
-			fmt.Sprintf("This browser is signed in as %s. The link is for %s.", had.Name, name))
-		return
+	switch {
+	case !tries.take(c.cfg.Now()):
+		return nil, problem{"rate", "too many attempts to sign in; wait a few seconds"}
+	case name != "" && isIn && had.Name != name && !in.Switch:
+		return nil, problem{"other", fmt.Sprintf("This browser is signed in as %s. The link is for %s.", had.Name, name)}
 	}
 	cookie, err := c.signIns.signIn(in.Token, had, c.cfg.Now())
-	switch {
-	case err != nil:
-		refuse(w, http.StatusInternalServerError, "internal", "the sign-in could not be kept: "+line(err.Error(), noteText))
-		return
-	case cookie == "":
-		refuse(w, http.StatusUnauthorized, "unknown",
-			"This link does not sign anybody in. A link works once: ask the host for a new one.")
-		return
+	if err != nil {
+		return nil, fmt.Errorf("sign in: %w", err)
 	}
 	c.closePages(had)
 	c.setCookie(w, r, cookie, int(signInTime/time.Second))
-	answer(w, http.StatusOK, map[string]string{"name": name})
+	return map[string]string{"name": name}, nil
 }
 
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, value string, seconds int) {
@@ -232,17 +210,16 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, value string
 	})
 }
 
-func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) (any, error) {
 	if who, ok := c.visitor(r); ok {
 		err := c.signIns.signOut(who, c.cfg.Now())
 		c.closePages(who)
 		if err != nil {
-			refuse(w, http.StatusInternalServerError, "internal", "the sign-out could not be kept: "+line(err.Error(), noteText))
-			return
+			return nil, fmt.Errorf("sign out: %w", err)
 		}
 	}
 	c.setCookie(w, r, "", -1)
-	answer(w, http.StatusOK, struct{}{})
+	return struct{}{}, nil
 }
 
 // closePages ends every page that a cookie opened.
@@ -254,8 +231,4 @@ func (c *Console) closePages(who visitor) {
 			signal(cl.gone)
 		}
 	}
-}
-
-func (c *Console) me(w http.ResponseWriter, _ *http.Request, v visitor) {
-	answer(w, http.StatusOK, map[string]string{"name": v.Name})
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -32,13 +31,7 @@ func signal(ch chan<- struct{}) {
 func (c *Console) join(cl *client) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	own := 0
-	for other := range c.clients {
-		if other.Name == cl.Name {
-			own++
-		}
-	}
-	if c.closing.Err() != nil || len(c.clients) >= c.limits.sockets || own >= max(1, c.limits.sockets/2) {
+	if c.closing.Err() != nil || len(c.clients) >= c.limits.sockets {
 		return false
 	}
 	c.clients[cl] = struct{}{}
@@ -54,15 +47,8 @@ func (c *Console) leave(cl *client) {
 }
 
 // socket serves one page until it leaves, is too slow, or its cookie ends.
-func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
-	var seq uint64
-	if s := r.URL.Query().Get("after"); s != "" {
-		var err error
-		if seq, err = strconv.ParseUint(s, 10, 64); err != nil {
-			refuse(w, http.StatusBadRequest, "input", "after is the number of the last event seen")
-			return
-		}
-	}
+func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) (any, error) {
+	seq, _ := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
 	if of := r.URL.Query().Get("of"); of != "" && of != c.history {
 		seq = 0 // the number was counted in another one
 	}
@@ -70,8 +56,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 		visitor: who, news: make(chan struct{}, 1), gone: make(chan struct{}, 1), replies: make(chan []byte, 8),
 	}
 	if !c.join(cl) {
-		refuse(w, http.StatusServiceUnavailable, "full", "too many pages are open; close some of them")
-		return
+		return nil, problem{"closed", "too many pages are open; close some of them"}
 	}
 	defer c.leave(cl)
 	if _, ok := c.visitor(r); !ok { // signed out meanwhile
@@ -79,7 +64,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	}
 	var err error
 	if cl.conn, err = websocket.Accept(w, r, nil); err != nil { // it compares Origin and Host once more
-		return // it has answered
+		return nil, nil // it has answered
 	}
 	defer cl.conn.CloseNow()
 	cl.conn.SetReadLimit(c.limits.message)
@@ -97,6 +82,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) {
 	cancel()
 	cl.conn.CloseNow()
 	<-done
+	return nil, nil
 }
 
 // listen takes the commands of a page, one after another.
@@ -110,21 +96,11 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 			cl.conn.Close(websocket.StatusUnsupportedData, "send text")
 			return
 		}
-		var reply frame
 		if _, ok := c.signIns.lookup(cl.hash, c.cfg.Now()); !ok {
 			return
 		}
-		if !c.pace(cl.Name).take(c.cfg.Now()) {
-			var named struct {
-				ID string `json:"id"`
-			}
-			json.Unmarshal(data, &named) // without an ID the page can't tell which one it was
-			reply = frame{T: "reply", ID: head(named.ID, maxID), Error: &problem{"rate", "too many commands; wait a second"}}
-		} else {
-			reply = c.command(ctx, cl.Name, data)
-		}
 		select {
-		case cl.replies <- encode(reply):
+		case cl.replies <- encode(c.command(ctx, cl.Name, data)):
 		case <-ctx.Done():
 			return
 		}

@@ -17,39 +17,39 @@ const maxFound = 200 // events that a page shows
 
 // events answers with the events that the session keeps. ?q=… are words that an event must have, &show=… is one of the
 // filters, and &format=… is jsonl (the lines of the journal), csv, or nothing (for the page, the newest first).
-func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) {
+func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) (any, error) {
 	query := r.URL.Query()
 	show, ok := filters[query.Get("show")]
 	if !ok {
-		refuse(w, http.StatusBadRequest, "input", "there is no such filter")
-		return
+		return nil, problem{"input", "there is no such filter"}
 	}
 	all, _ := c.cfg.Session.Events(0)
 	words := strings.Fields(strings.ToLower(query.Get("q")))
 	found := slices.DeleteFunc(all, func(e gate.Event) bool { return !show(e) || !hasWords(e, words) })
-	switch format := query.Get("format"); format {
-	case "jsonl", "csv":
-		types := map[string]string{"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
-		w.Header().Set("Content-Type", types[format])
-		w.Header().Set("Content-Disposition", `attachment; filename="events.`+format+`"`)
-		if format == "csv" {
-			writeCSV(w, found)
-			return
-		}
+	format := query.Get("format")
+	w.Header().Set("Content-Disposition", `attachment; filename="events.`+format+`"`)
+	switch format {
+	case "jsonl":
+		w.Header().Set("Content-Type", "application/jsonl")
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		for _, e := range found {
 			enc.Encode(e) // an error is a client that went away
 		}
+		return nil, nil
+	case "csv":
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		writeCSV(w, found)
+		return nil, nil
 	case "":
+		w.Header().Del("Content-Disposition")
 		views := []*gate.Event{}
 		for _, e := range slices.Backward(found[max(0, len(found)-maxFound):]) {
 			views = append(views, showEvent(e))
 		}
-		answer(w, http.StatusOK, map[string]any{"events": views, "found": len(found)})
-	default:
-		refuse(w, http.StatusBadRequest, "input", "the format must be jsonl or csv")
+		return map[string]any{"events": views, "found": len(found)}, nil
 	}
+	return nil, problem{"input", "the format must be jsonl or csv"}
 }
 
 // filters say which events to show.
@@ -77,17 +77,17 @@ func hasWords(e gate.Event, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	parts := append([]string{
-		e.Type, e.Thread, e.Run, e.Item, e.Call, e.Tool, e.Label, string(e.Action), e.By, e.Rule, e.Reason, e.Escalate,
-		string(e.Payload), string(e.PayloadEdits), string(e.Args), string(e.ArgsOverride), string(e.Result),
-	}, e.Changes...)
-	for _, text := range []*string{e.DraftText, e.FinalText} {
-		if text != nil {
-			parts = append(parts, *text)
-		}
-	}
-	haystack := strings.ToLower(strings.Join(parts, "\n"))
+	haystack := strings.ToLower(fmt.Sprintf("%s %s %s %s %s %s %s %s %s %s %s %s\n%s %s %s %s %s\n%s %s %s",
+		e.Type, e.Thread, e.Run, e.Item, e.Call, e.Tool, e.Label, e.Action, e.By, e.Rule, e.Reason, e.Escalate,
+		e.Payload, e.PayloadEdits, e.Args, e.ArgsOverride, e.Result, textOf(e.DraftText), textOf(e.FinalText), e.Changes))
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(haystack, word) })
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 func writeCSV(w http.ResponseWriter, events []gate.Event) {

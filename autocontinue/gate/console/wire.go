@@ -118,10 +118,11 @@ func answerOf(body json.RawMessage) (text string, a2ui json.RawMessage) {
 	return parts.Text, parts.A2UI
 }
 
-func encode(f frame) []byte {
-	data, err := json.Marshal(f)
-	if err != nil { // no field of a frame can fail
-		data, _ = json.Marshal(frame{T: "reply", ID: f.ID, Error: &problem{"internal", "the answer could not be written"}})
+// encode writes an answer. No field of one can fail.
+func encode(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		data = []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
 	}
 	return data
 }

@@ -203,7 +203,10 @@ func (d *runGate) answers(ids []string) []Answer {
 	for _, id := range ids {
 		it, _ := d.gate.Item(id)
 		a := Answer{Call: it.Call, Tool: it.Tool, Status: string(it.Status), Result: it.Result}
-		if it.Status != gate.Done && it.Status != gate.Answered {
+		if it.Action == gate.Respond {
+			a.Status = "answered"
+		}
+		if it.Status != gate.Done {
 			a.Reason = d.why(id, gate.ErrDenied)
 		}
 		if room -= size(a.Result); room < 0 {

@@ -8,8 +8,8 @@ import { onChange, select, state } from "./state.js";
 let base = null; // { version, rules } that the text being edited began with
 
 const gateNames = { context: ["Run staging", "every message before it is sent"], response: ["Responses", "every answer before it is shown"] };
-const verdicts = { ask: "asks", allow: "passes", deny: "denied" };
-const past = { ask: "asked", allow: "allowed", deny: "denied" };
+const verdicts = { pending: "asks", approved: "passes", denied: "denied" };
+const past = { pending: "asked", approved: "allowed", denied: "denied" };
 
 function box(b, kind, ask) {
 	const [name, what] = kind === "gate" ? gateNames[b.name] : [b.name, ""];
@@ -29,8 +29,8 @@ function box(b, kind, ask) {
 			document.querySelector(`[data-ask="${CSS.escape(b.name)}"]`)?.focus();
 		},
 	});
-	input.checked = b.then === "ask";
-	input.disabled = b.then === "deny" && b.rule.includes(": deny"); // a rule denies; a tool without a rule may ask
+	input.checked = b.then === "pending";
+	input.disabled = b.then === "denied" && b.rule.includes(": deny"); // a rule denies; a tool without a rule may ask
 	return el(
 		"label",
 		{ class: `box is-${b.then}` },
@@ -48,7 +48,7 @@ function warn(list) {
 // showTrial says what rules would have done to the last calls.
 function showTrial(t, goReview) {
 	if (!t.calls) return $("rules-trial").replaceChildren(el("p", { class: "hint" }, "There are no calls yet to try the rules on."));
-	const counts = ["allow", "ask", "deny"].filter((v) => t.would[v]).map((v) => `${past[v]} ${t.would[v]}`);
+	const counts = ["approved", "pending", "denied"].filter((v) => t.would[v]).map((v) => `${past[v]} ${t.would[v]}`);
 	const calls = t.changes.map((c) => {
 		const open = () => {
 			select(c.item);

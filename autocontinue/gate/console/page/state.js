@@ -100,12 +100,10 @@ export function standing(it) {
 			return `${it.action === "stop" ? "Stopped" : "Denied"} ${by}${why}`;
 		case "expired":
 			return "Expired: nobody decided in time";
-		case "answered":
-			return `Answered in the tool's place ${by}`;
 		case "redeemed":
 			return `${approved} · ${it.kind === "tool" ? "executing" : it.kind === "context" ? "sent" : "shown"}`;
 		case "done":
-			return `${approved} · done`;
+			return it.action === "respond" ? `Answered in the tool's place ${by}` : `${approved} · done`;
 		case "withdrawn":
 			return "Withdrawn: its run ended";
 		default:
@@ -113,4 +111,4 @@ export function standing(it) {
 	}
 }
 
-export const symbols = { pending: "○", approved: "✓", redeemed: "▸", done: "✓", denied: "✕", expired: "⧖", answered: "↩", withdrawn: "–" };
+export const symbols = { pending: "○", approved: "✓", redeemed: "▸", done: "✓", denied: "✕", expired: "⧖", withdrawn: "–" };
