@@ -36,28 +36,26 @@ func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (I
 	if len(approvers) > 0 && s.options.Now == nil {
 		return Item{}, fmt.Errorf("%w: approvers need Options.Now", ErrInput)
 	}
-	next, askedFor := 0, ""
+	askedFor := ""
 	var failed error
 	for {
-		it, ok := s.Item(id)
-		switch {
-		case !ok:
-			return it, fmt.Errorf("%w: there is no such item", ErrIllegal)
-		case it.Status != Pending:
-			return it, nil
+		it, err := s.peek(id)
+		switch it = it.copied(); {
+		case err != nil || it.Status != Pending:
+			return it, err
 		case ctx.Err() != nil:
 			return it, context.Cause(ctx)
 		case it.Approver != askedFor: // it escalated
-			askedFor = it.Approver
-			next, failed = next+1, nil
-		case next >= len(approvers) && failed != nil:
+			askedFor, failed = it.Approver, nil
+			approvers = approvers[min(1, len(approvers)):]
+		case len(approvers) == 0 && failed != nil:
 			return it, failed
 		}
 		waiting, stop := s.whilePending(ctx, it)
-		if next >= len(approvers) {
+		if len(approvers) == 0 {
 			<-waiting.Done()
-		} else if err := s.ask(waiting, approvers[next], it); err != nil && waiting.Err() == nil {
-			next++
+		} else if err := s.ask(waiting, approvers[0], it); err != nil && waiting.Err() == nil {
+			approvers = approvers[1:]
 			if failed = err; errors.Is(err, ErrPending) {
 				failed = nil
 			}
@@ -75,42 +73,42 @@ func (s *Session) ask(ctx context.Context, a Approver, it Item) error {
 		return err
 	}
 	d.Item, d.Digest = it.ID, it.Digest
-	now, err := s.Resolve(s.options.Now(), d)
-	if now.ID != "" && now.Status != Pending {
-		return nil
+	if now, err := s.Resolve(s.options.Now(), d); now.ID == "" || now.Status == Pending {
+		return err
 	}
-	return err
+	return nil
 }
 
 // whilePending returns a context that ends when an item is no longer pending, or waits for somebody else. stop frees
 // it and returns what went wrong at the end of the item's time.
 func (s *Session) whilePending(ctx context.Context, was Item) (waiting context.Context, stop func() error) {
-	waiting, cancel := context.WithCancelCause(ctx)
+	waiting, cancel := context.WithCancel(ctx)
 	look := func(Event) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if it := s.st.items[was.ID]; it == nil || it.Status != Pending || it.Approver != was.Approver {
-			cancel(nil)
+		if it, err := s.peek(was.ID); err != nil || it.Status != Pending || it.Approver != was.Approver {
+			cancel()
 		}
 	}
 	unwatch := s.Watch(look)
 	look(Event{}) // it may have changed before Watch
+	late := make(chan error, 1)
 	untime := func() bool { return true }
 	if s.options.Now != nil && s.options.AfterFunc != nil && !was.Expires.IsZero() {
 		untime = s.options.AfterFunc(was.Expires.Sub(s.options.Now()), func() {
-			_, err := s.Expire(s.options.Now())
-			cancel(err)
+			if _, err := s.Expire(s.options.Now()); err != nil {
+				late <- err
+				cancel()
+			}
 		}).Stop
 	}
-	return waiting, func() error {
+	return waiting, func() (err error) {
 		unwatch()
 		untime()
-		cause := context.Cause(waiting)
-		cancel(nil)
-		if ctx.Err() != nil || errors.Is(cause, context.Canceled) {
-			return nil
+		cancel()
+		select {
+		case err = <-late:
+		default:
 		}
-		return cause
+		return err
 	}
 }
 
@@ -128,16 +126,13 @@ func (s *Session) Do(
 		return Item{}, fmt.Errorf("%w: Do needs Options.Now", ErrInput)
 	}
 	it, err := s.Propose(s.options.Now(), sub)
-	for {
-		if err == nil {
-			it, err = s.Wait(ctx, it.ID, approvers...)
+	for err == nil {
+		if it, err = s.Wait(ctx, it.ID, approvers...); err != nil {
+			break
 		}
-		switch {
-		case err != nil:
-			return it, err
-		case it.Status == Redeemed:
+		if it.Status == Redeemed {
 			return it, fmt.Errorf("%w: it is redeemed", ErrDecided)
-		case it.Status != Approved:
+		} else if it.Status != Approved {
 			return it, nil
 		}
 		approved, err := s.Redeem(s.options.Now(), it.ID)
@@ -154,6 +149,7 @@ func (s *Session) Do(
 		}
 		// Its time was over, or the policy changed: the item says which.
 	}
+	return it, err
 }
 
 // feed keeps the last events for later readers.
