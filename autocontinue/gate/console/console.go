@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
@@ -25,13 +24,12 @@ type Console struct {
 	unwatch  func()
 	mux      *http.ServeMux
 	limits   limits
-	logins   *bucket // wrong tokens
-	history  string  // names what the numbers of events count in
-	closing  context.Context
-	close    func()
+	logins   *bucket        // wrong tokens
+	history  string         // names what the numbers of events count in
 	handlers sync.WaitGroup // open sockets
 
 	mu      sync.Mutex
+	closed  bool
 	clients map[*client]struct{}
 	paces   map[string]*bucket // what each name may ask
 }
@@ -81,8 +79,7 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 		logins:  newBucket(1, 40, cfg.Now()),
 		clients: make(map[*client]struct{}), paces: make(map[string]*bucket),
 	}
-	c.closing, c.close = context.WithCancel(context.Background())
-	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.news() })
+	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.each((*client).signal) })
 	c.mux = c.routes()
 	return c, nil
 }
@@ -95,8 +92,9 @@ func (c *Console) Path() string { return c.cfg.Path }
 func (c *Console) Close() error {
 	c.unwatch()
 	c.mu.Lock()
-	c.close()
+	c.closed = true
 	c.mu.Unlock()
+	c.each(func(cl *client) { cl.end() })
 	c.handlers.Wait()
 	return nil
 }
@@ -108,7 +106,10 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn := http.NewResponseController(w)
 	conn.SetReadDeadline(time.Now().Add(c.limits.read))
 	conn.SetWriteDeadline(time.Now().Add(c.limits.read + 2*c.limits.write))
-	if c.closing.Err() != nil {
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
 		refuse(w, problem{"closed", "the console is shutting down"})
 	} else if why := c.refusal(r); why != "" {
 		refuse(w, problem{"forbidden", why})
@@ -132,15 +133,6 @@ func (c *Console) routes() *http.ServeMux {
 	mux.HandleFunc("GET "+p+"/events", c.signedIn(c.events))
 	mux.HandleFunc("GET "+p+"/ws", c.signedIn(c.socket))
 	return mux
-}
-
-// news tells every client that there is something to read.
-func (c *Console) news() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for cl := range c.clients {
-		signal(cl.news)
-	}
 }
 
 //go:embed page

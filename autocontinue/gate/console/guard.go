@@ -28,7 +28,7 @@ func setHeaders(h http.Header) {
 
 // refusal says why the console does not answer a request, whoever sent it; empty if it does.
 func (c *Console) refusal(r *http.Request) string {
-	name := hostname(r.Host)
+	name := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
 	if len(c.cfg.Hosts) == 0 {
 		if !loopback(name) {
 			// An attacker's name can point at 127.0.0.1: then the attacker's page would be of the same origin.
@@ -61,17 +61,7 @@ func (c *Console) refusal(r *http.Request) string {
 }
 
 func sameOrigin(origin string, r *http.Request) bool {
-	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "https" && (u.Scheme != "http" || r.TLS != nil) {
-		return false
-	}
-	return u.User == nil && u.Path == "" && u.RawQuery == "" && u.Fragment == "" && strings.EqualFold(u.Host, r.Host)
-}
-
-// hostname returns the host of a Host header in lower case, without port and brackets.
-func hostname(hostport string) string {
-	u := url.URL{Host: hostport}
-	return strings.ToLower(u.Hostname())
+	return strings.EqualFold(origin, "https://"+r.Host) || r.TLS == nil && strings.EqualFold(origin, "http://"+r.Host)
 }
 
 func loopback(name string) bool {

@@ -224,11 +224,9 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // closePages ends every page that a cookie opened.
 func (c *Console) closePages(who visitor) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for cl := range c.clients {
+	c.each(func(cl *client) {
 		if cl.hash == who.hash {
-			signal(cl.gone)
+			cl.end()
 		}
-	}
+	})
 }
