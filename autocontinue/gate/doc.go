@@ -5,8 +5,7 @@
 // rules, then the [Approver] that the host gives, and calls back with what was approved. A host that wants the steps
 // one by one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem] returns, and reports a tool's
 // result with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After
-// a restart [Replay] makes the same session from its journal. The package gate/console is a web page on which people
-// see and answer what waits. An Approver asks them elsewhere: its example is a terminal.
+// a restart [Replay] makes the same session from its journal. The package gate/console is a web page for people.
 //
 // The package starts no goroutine and reads no clock: the host tells each operation the time, and gives Wait and Do a
 // clock. A host that has only tools needs three calls:
@@ -22,7 +21,7 @@
 //	Propose ──► pending ──► approved ──► redeemed ──► done (a tool)
 //	   │            │             │
 //	   │ policy     ├─► denied    ├─► denied (by the policy, asked again)
-//	   │            ├─► answered  ├─► expired
+//	   │            ├─► done      ├─► expired
 //	   └─► approved ├─► expired   ├─► withdrawn (its run ended)
 //	       denied   └─► withdrawn └─► pending (it passed alone, and now a person is asked)
 //
@@ -52,16 +51,11 @@
 //
 // # Limits
 //
-// A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A tool's name has
-// only ASCII letters, digits and _ - . : /. A body has at most Options.MaxBody bytes, 100 levels and about a million
-// values. At most 10,000 items may be pending or approved at a time, and a run may have 10,000 items. A session keeps
-// the items of open runs, and of the last 1,000 ended runs within 256 MiB of lines. Of older runs it keeps the ID. It
+// A thread, run or call ID has at most 256 bytes, a tool's name 128, a label 1 KiB, a reason 4 KiB. A body has at most
+// Options.MaxBody bytes, 100 levels and about a million values. At most 10,000 items may be open at a time, and a run
+// may have 10,000 items. A session keeps the items of open runs, and of the last 1,000 ended runs within 256 MiB. It
 // keeps the last 10,000 events within 32 MiB. The host limits the number of open runs and the length of the journal.
 //
 // Names that look alike in different scripts are different names. A path can change between Redeem and its use: a tool
 // that opens it through an os.Root is safe from that.
-//
-// # Errors
-//
-// The Err variables say what a host can tell apart.
 package gate

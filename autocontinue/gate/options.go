@@ -11,19 +11,13 @@ import (
 // Options configure a session. The zero value is a session that is not audited and keeps no journal. They may change
 // between two replays of one journal.
 type Options struct {
-	// Audited sessions ask people. Other sessions ask nobody: the policy denies what it denies, everything else passes,
-	// and the journal has all of it. [Session.SetAudited] changes it.
+	// Audited sessions ask people. In others the policy denies what it denies, everything else passes, and the journal has
+	// all of it. [Session.SetAudited] changes it.
 	Audited bool
 
-	// ToolsOnly sessions begin a run with its first tool call. The host need not propose a context.
-	ToolsOnly bool
-
-	// TTL is how long an item may wait for an answer and, after its approval, for Redeem. A rule or a subject may give
-	// another time for the answer. 0 is 1 hour; at most 10 years.
-	TTL time.Duration
-
-	// MaxBody is how many bytes a body, an edit or a result may have, as JSON. 0 is 16 MiB; at most 64 MiB.
-	MaxBody int
+	ToolsOnly bool          // a run may begin with a tool call: the host need not propose a context
+	TTL       time.Duration // for an answer and, after an approval, for Redeem; 0 is 1 hour, at most 10 years
+	MaxBody   int           // bytes of a body, an edit or a result, as JSON; 0 is 16 MiB, at most 64 MiB
 
 	// Schema may refuse a proposal or an edit before the policy judges it. It gets a copy. It is called concurrently.
 	Schema func(Subject) error
@@ -70,11 +64,8 @@ const (
 // filled returns the options with the defaults in place of zeros, or what is wrong with them.
 func (o Options) filled() (Options, error) {
 	o.TTL, o.MaxBody, o.limits = cmp.Or(o.TTL, time.Hour), cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.limits, defaultLimits)
-	switch {
-	case o.TTL < 0 || o.TTL > maxTTL:
-		return o, fmt.Errorf("gate: Options.TTL is %v: use 0 for 1h, or a time up to %v", o.TTL, maxTTL)
-	case o.MaxBody < 0 || o.MaxBody > maxMaxBody:
-		return o, fmt.Errorf("gate: Options.MaxBody is %d: use 0 for 16 MiB, or a number up to %d", o.MaxBody, maxMaxBody)
+	if o.TTL < 0 || o.TTL > maxTTL || o.MaxBody < 0 || o.MaxBody > maxMaxBody {
+		return o, fmt.Errorf("gate: Options.TTL must be from 0 to %v, and Options.MaxBody from 0 to %d", maxTTL, maxMaxBody)
 	}
 	return o, nil
 }
@@ -84,15 +75,13 @@ func (o Options) filled() (Options, error) {
 var (
 	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
 	ErrInput = errors.New("gate: bad input")
-	// ErrIllegal: the session does not have the item or run. Or the run's phase, or the item's kind, does not allow this
-	// step. Or the ID was used before for something else. Or too many items are open, or the run has had too many.
+	// ErrIllegal: the item or run is unknown, or in a phase that does not allow this step. Or the ID was used before for
+	// something else. Or there are too many items.
 	ErrIllegal = errors.New("gate: illegal step")
-
 	// ErrStale: the digest of the decision is not the item's. The person saw something else: show the item again.
 	ErrStale = errors.New("gate: stale digest")
 	// ErrDecided: somebody else was first, with another answer, another result, or with Redeem. The item says who.
 	ErrDecided = errors.New("gate: already decided")
-
 	// ErrPending: nobody has approved the item yet. An [Approver] that does not want to answer returns it, too.
 	ErrPending = errors.New("gate: not approved yet")
 	// ErrDenied: a person or the policy denied it, it expired, its run ended, or a person gave the result in its place. The

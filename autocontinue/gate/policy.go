@@ -58,8 +58,7 @@ type Policy struct {
 //	when       conditions, which must all hold
 //	then       allow, ask, deny; always allows even where another rule asks, and names one tool exactly
 //	within     with ask: how long a person has, such as "10m"; otherwise Options.TTL
-//	escalate   with ask: who is asked when that time is over, with the same time again; otherwise the item expires. The
-//	           name is for people: the order of the approvers of Session.Wait says who it is
+//	escalate   with ask: the name of who is asked after that, with the same time again; otherwise the item expires
 //	match      names of tools that the pattern must match, to see that it does
 //	not_match  names of tools that it must not match
 //
@@ -93,14 +92,10 @@ type Policy struct {
 // has more than 1,000 brackets is denied.
 //
 // In a form, * matches any text of a word, and at the end any further words. For a rule that allows, * right after the
-// program does not match an option: "git *" does not match git -c core.pager=x. An option that lets a program write a
-// file or run another one, such as git diff --output, sort -o, find -exec or curl -K, must stand in the form itself, at
-// its place: "sort -o out.txt *". The file words.txt of this package lists these options, for common programs only.
-// Arguments are not looked at: "curl *" sends files, too. Allow programs that you know, and only for a tool whose shell
-// is Bash.
-//
-// For a rule that denies, a * before the end of a form is one word: "find * -delete" is not find -delete, nor find a b
-// -delete. Rather allow the forms that you need.
+// program does not match an option. An option that lets a program write a file or run another one, such as sort -o,
+// must stand in the form itself, at its place: "sort -o out.txt *". The file words.txt of this package lists these
+// options, for common programs only. Arguments are not looked at: "curl *" sends files, too. For a rule that denies, a *
+// before the end of a form is one word. Rather allow the forms that you need.
 //
 // path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
 // made for a path outside the root, or one that some systems read as another: C:\x, a:b, ~/x, SECRET~1, %2e.

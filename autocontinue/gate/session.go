@@ -32,12 +32,11 @@ type Session struct {
 func New(p Policy, o Options) (*Session, error) { return Replay(p, o, strings.NewReader("")) }
 
 // Replay returns the session that wrote a journal, as it was after the last whole line. The policy, and whether the
-// session is audited, are those that the journal set last; p and o.Audited hold if it set none. Pending items still
-// are, with the same digest. [Session.Unfinished] has what was approved or executing. Nothing resumes by itself, and
-// Replay writes nothing.
+// session is audited, are those that the journal set last; p and o.Audited hold if it set none. [Session.Unfinished]
+// has what was approved or executing. Nothing resumes by itself, and Replay writes nothing.
 //
 // Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the
-// host truncates the file to the length that [Session.Head] tells. Otherwise the next line would be joined to it.
+// host truncates the file to the length that [Session.Head] tells.
 //
 // A line that was changed, removed, added or moved is an error that names the line. The hashes need no key. So they do
 // not show lines that are missing at the end, or hashes that somebody computed anew: for that, a host keeps the hash of
