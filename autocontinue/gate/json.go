@@ -72,15 +72,10 @@ func notJSON(data []byte, err error) error {
 	if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
 		at = int(syntax.Offset) - 1
 	}
-	switch {
-	case len(bytes.TrimSpace(data)) == 0:
-		return &bodyError{0, "the text is empty: give one JSON value"}
-	case strings.Contains(err.Error(), "after top-level value"):
-		return &bodyError{at, "more text follows the JSON value"}
-	case strings.Contains(err.Error(), "max depth"): // encoding/json's own, far above ours
+	if strings.Contains(err.Error(), "max depth") { // encoding/json's own, far above ours
 		return tooDeep(at)
 	}
-	return &bodyError{at, "the text is not JSON"}
+	return &bodyError{at, "the text is not one JSON value"}
 }
 
 func tooDeep(at int) error {

@@ -322,10 +322,10 @@ func TestAllConditionsMustHold(t *testing.T) {
 
 func TestBadPolicies(t *testing.T) {
 	for _, tt := range []struct{ policy, want string }{
-		{``, "the text is empty"},
+		{``, "not one JSON value"},
 		{`{}`, "it is not a list"},
-		{`[] []`, "more text follows"},
-		{"[\n{\"tool\":\"a\",\"then\":\"ask\"},\n{\"tool\":\"b\" \"then\":\"ask\"}]", "line 3: the text is not JSON"},
+		{`[] []`, "not one JSON value"},
+		{"[\n{\"tool\":\"a\",\"then\":\"ask\"},\n{\"tool\":\"b\" \"then\":\"ask\"}]", "line 3: the text is not one JSON value"},
 		{`[1]`, "a rule is an object"},
 		{`[{}]`, `"then" must be allow`},
 		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "has a key twice"},

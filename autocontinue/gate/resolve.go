@@ -92,18 +92,10 @@ func (s *Session) peek(id string) (Item, error) {
 }
 
 func (d Decision) check() error {
-	hasBody := len(d.Body) > 0
-	switch d.Action {
-	case Approve, Deny, Stop:
-		if hasBody {
-			return fmt.Errorf("%w: %s has no body: use edit to change one", ErrInput, d.Action)
-		}
-	case Edit, Respond:
-		if !hasBody {
-			return fmt.Errorf("%w: %s needs a body", ErrInput, d.Action)
-		}
-	default:
-		return fmt.Errorf("%w: the action must be approve, edit, deny, respond or stop", ErrInput)
+	needsBody, ok := map[Action]bool{Approve: false, Edit: true, Deny: false, Respond: true, Stop: false}[d.Action]
+	if !ok || needsBody != (len(d.Body) > 0) {
+		return fmt.Errorf("%w: the action must be edit or respond, with a body, or approve, deny or stop, without one",
+			ErrInput)
 	}
 	return cmp.Or(checkBy(d.By), checkText("reason", d.Reason, maxReason))
 }

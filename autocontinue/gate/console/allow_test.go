@@ -106,7 +106,7 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 		`{"tool":"weight_delete","then":"deny"}`:                                    `"then": "always"`,
 		`{"tool":"weight_*","then":"always"}`:                                       "names one tool",
 		good + "," + good:                                                           `Write one rule`,
-		`{"tool":`:                                                                  "not JSON",
+		`{"tool":`:                                                                  "not one JSON value",
 	} {
 		got := allow(rule, set.Version)
 		if assert.NotNil(t, got, rule) {

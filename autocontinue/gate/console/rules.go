@@ -348,7 +348,7 @@ func try(s *gate.Session, text string) (trial, error) {
 		then, rule := s.Judge(p, it.Subject)
 		out.Would[then]++
 		if was != then && len(out.Changes) < maxChanges {
-			args := showItem(it, nil).Text
+			args := showItem(it).Text
 			out.Changes = append(out.Changes, change{it.ID, it.Tool, args, was, then, line(rule, noteText)})
 		}
 	}
