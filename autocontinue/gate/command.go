@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -350,10 +351,8 @@ var errCommand = errors.New("it is too long or nested too deep for a shell line"
 // line has more than commands that follow each other: loops, functions and the like.
 func parseLine(line string) (commands []command, plain bool, err error) {
 	brackets := 0
-	for i := range len(line) {
-		if strings.IndexByte("({[`", line[i]) >= 0 {
-			brackets++
-		}
+	for _, bracket := range "({[`" {
+		brackets += strings.Count(line, string(bracket))
 	}
 	if len(line) > maxCommand || brackets > maxBrackets || strings.IndexByte(line, 0) >= 0 {
 		return nil, false, errCommand
@@ -409,12 +408,15 @@ func wordOf(w *syntax.Word) word {
 	}
 	var b strings.Builder
 	known := true
+	write := func(lit string, escape *regexp.Regexp) {
+		b.WriteString(escape.ReplaceAllStringFunc(lit, func(s string) string { return strings.Trim(s[1:], "\n") }))
+	}
 	for i, part := range w.Parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			text, plain := unescape(part.Value, "", "*?[{")
-			b.WriteString(text)
-			known = known && plain && (i > 0 || part.Value == "" || strings.IndexByte("~=", part.Value[0]) < 0)
+			write(part.Value, escaped)
+			made := strings.ContainsAny(strings.TrimSuffix(escaped.ReplaceAllString(part.Value, ""), "{}"), "*?[{")
+			known = known && !made && (i > 0 || strings.TrimLeft(part.Value, "~=") == part.Value)
 		case *syntax.SglQuoted:
 			b.WriteString(part.Value)
 			known = known && !part.Dollar
@@ -422,8 +424,7 @@ func wordOf(w *syntax.Word) word {
 			for _, inner := range part.Parts {
 				lit, ok := inner.(*syntax.Lit)
 				if known = known && ok && !part.Dollar; ok {
-					text, _ := unescape(lit.Value, "$`\"\\\n", "")
-					b.WriteString(text)
+					write(lit.Value, escapedInQuotes)
 				}
 			}
 		default:
@@ -433,21 +434,7 @@ func wordOf(w *syntax.Word) word {
 	return word{b.String(), known}
 }
 
-// unescape removes the backslashes before the given characters, or before every character if there are none given. It
-// reports false for a character of special without a backslash.
-func unescape(s, escapable, special string) (string, bool) {
-	var b strings.Builder
-	plain := true
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s) && (escapable == "" || strings.IndexByte(escapable, s[i+1]) >= 0):
-			if i++; s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-		default:
-			plain = plain && (strings.IndexByte(special, s[i]) < 0 || s[i:] == "{}")
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String(), plain
-}
+var (
+	escaped         = regexp.MustCompile(`(?s)\\.`)
+	escapedInQuotes = regexp.MustCompile("\\\\[$`\"\\\\\n]")
+)

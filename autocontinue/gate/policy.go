@@ -204,6 +204,19 @@ func (p Policy) judgeIn(root *root, sub Subject) (Status, string) {
 	return statusOf[judged.then], judged.rule
 }
 
+// Overview returns what the rules without conditions say about a gate, or about a tool, and which of them decided.
+// unless are the rules with conditions that are stricter.
+func (p Policy) Overview(kind Kind, tool string) (status Status, why string, unless []string) {
+	always := slices.DeleteFunc(slices.Clone(p.rules()), rule.isConditional)
+	v := Policy{&always}.judge(nil, Subject{Kind: kind, Tool: tool}, value{})
+	for _, r := range p.rules() {
+		if r.isConditional() && r.names(kind, r.thread, tool) && strictness[r.then] > strictness[v.then] && !r.allows() {
+			unless = append(unless, r.text)
+		}
+	}
+	return statusOf[v.then], v.rule, unless
+}
+
 // judge is Judge for a subject that was checked, and the value of its body.
 func (p Policy) judge(root *root, sub Subject, body value) verdict {
 	known := sub.Kind != Tool

@@ -602,3 +602,16 @@ func FuzzParsePolicy(f *testing.F) {
 		}
 	})
 }
+
+func TestOverview(t *testing.T) {
+	p := policyOf(t, `[{"tool":"a*","then":"allow"},{"tool":"ab","when":[{"at":"/n","over":1}],"then":"deny"},
+		{"tool":"ab","thread":"th","then":"ask"},{"tool":"ab","when":[{"at":"/n","over":1}],"then":"allow"}]`)
+	status, why, unless := p.Overview(Tool, "ab")
+	require.Equal(t, Approved, status)
+	require.Equal(t, "tool a*: allow", why)
+	require.Equal(t, []string{"tool ab when /n over 1: deny", "tool ab in thread th: ask"}, unless)
+	status, why, unless = p.Overview(Response, "")
+	require.Equal(t, Pending, status)
+	require.Equal(t, "no rule matches", why)
+	require.Empty(t, unless)
+}

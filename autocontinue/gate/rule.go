@@ -78,6 +78,8 @@ func (r rule) names(kind Kind, thread, tool string) bool {
 	return kind == Tool && matchWildcard(fold(r.tool), fold(tool))
 }
 
+func (r rule) isConditional() bool { return len(r.when) > 0 || r.thread != "" }
+
 // isVague reports whether a tool's pattern names no tool in particular, such as "*" or "*_*".
 func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == "" }
 

@@ -55,12 +55,10 @@ type box struct {
 
 // rule is what the console reads of a rule; the gate reads all of it.
 type rule struct {
-	Tool   string          `json:"tool,omitempty"`
-	Gate   gate.Kind       `json:"gate,omitempty"`
-	Thread string          `json:"thread,omitempty"`
-	When   json.RawMessage `json:"when,omitempty"`
-	Then   string          `json:"then"`
-	raw    json.RawMessage
+	Tool string    `json:"tool,omitempty"`
+	Gate gate.Kind `json:"gate,omitempty"`
+	Then string    `json:"then"`
+	raw  json.RawMessage
 }
 
 // listOf returns the rules of a policy.
@@ -183,61 +181,30 @@ func (r *rules) settings() settings {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := r.now()
-	list := listOf(r.policy)
-	always, sometimes := split(list)
-	look := func(name string, sub gate.Subject) box {
-		then, rule := always.Judge(sub)
-		b := box{Name: name, Then: then, Rule: line(rule, noteText)}
-		for _, one := range sometimes {
-			// A condition of which nothing is known holds for a rule that asks or denies.
-			if w, rule := one.Judge(sub); strictness[w] > strictness[then] && strings.Contains(rule, " when ") {
-				b.Unless = append(b.Unless, line(rule, noteText))
-			}
+	look := func(kind gate.Kind, name, tool string) box {
+		then, rule, unless := r.policy.Overview(kind, tool)
+		for i := range unless {
+			unless[i] = line(unless[i], noteText)
 		}
-		return b
+		return box{name, then, line(rule, noteText), unless}
 	}
 	out := settings{
 		Version: versionOf(text), Rules: text, Kept: r.file != "", Audited: r.session.Audited(), Warnings: r.policy.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
-		out.Gates = append(out.Gates, look(string(k), sample(k, "")))
+		out.Gates = append(out.Gates, look(k, string(k), ""))
 	}
 	tools := slices.Clone(r.tools)
-	for _, one := range list {
+	for _, one := range listOf(r.policy) {
 		if one.Tool != "" && !strings.Contains(one.Tool, "*") {
 			tools = append(tools, one.Tool)
 		}
 	}
 	slices.Sort(tools)
 	for _, t := range slices.Compact(tools) {
-		out.Tools = append(out.Tools, look(t, sample(gate.Tool, t)))
+		out.Tools = append(out.Tools, look(gate.Tool, t, t))
 	}
 	return out
-}
-
-var strictness = map[gate.Status]int{gate.Approved: 0, gate.Pending: 1, gate.Denied: 2}
-
-// split returns the rules that hold whatever the body, as one policy, and each of the others as a policy.
-func split(list []rule) (always gate.Policy, sometimes []gate.Policy) {
-	var plain []rule
-	for _, one := range list {
-		if len(one.When) == 0 && one.Thread == "" {
-			plain = append(plain, one)
-		} else if q, err := parse(layOut(one)); err == nil {
-			sometimes = append(sometimes, q)
-		}
-	}
-	always, _ = parse(layOut(plain...)) // a part of a policy is one
-	return always, sometimes
-}
-
-// sample is a subject of which only the gate and the tool are known.
-func sample(k gate.Kind, tool string) gate.Subject {
-	sub := gate.Subject{Kind: k, Tool: tool, Body: json.RawMessage("{}")}
-	if k == gate.Response {
-		sub.Body = json.RawMessage(`{"text":""}`)
-	}
-	return sub
 }
 
 // change replaces the rules by others made of them, if version is the one that holds and check accepts the new policy:
@@ -293,8 +260,7 @@ func (r *rules) ask(now time.Time, by string, cmd command) error {
 		}), want)...)
 	}
 	return r.change(now, by, cmd.Version, put, func(p gate.Policy) error {
-		always, _ := split(listOf(p))
-		if then, rule := always.Judge(sample(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool)); then != status {
+		if then, rule, _ := p.Overview(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool); then != status {
 			return otherRule(rule)
 		}
 		return nil

@@ -55,7 +55,7 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	require.NoError(t, err)
 	mine = "[\n  {\"tool\":\"profile_get\",\"then\":\"deny\"}\n]\n"
 	assert.Equal(t, mine, string(data), "a rule a line")
-	then, _ := d.session.Policy().Judge(sample(gate.Tool, "profile_get"))
+	then, _, _ := d.session.Policy().Overview(gate.Tool, "profile_get")
 	assert.Equal(t, gate.Denied, then)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
@@ -177,7 +177,7 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	p.until("settings")
 	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}),
 		"a new rule for a tool that none knew")
-	then, _ := d.session.Policy().Judge(sample(gate.Tool, "other"))
+	then, _, _ := d.session.Policy().Overview(gate.Tool, "other")
 	assert.Equal(t, gate.Pending, then)
 }
 
