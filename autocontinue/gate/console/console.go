@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -121,8 +120,10 @@ func (c *Console) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	p := c.cfg.Path
 	mux.Handle("GET "+p, http.RedirectHandler(p+"/", http.StatusMovedPermanently))
-	mux.HandleFunc("GET "+p+"/{$}", c.answering(servePage))
-	mux.HandleFunc("GET "+p+"/page/{file}", c.answering(servePage))
+	mux.HandleFunc("GET "+p+"/{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, page, "page/index.html")
+	})
+	mux.Handle("GET "+p+"/page/", http.StripPrefix(p+"/", http.FileServerFS(page)))
 	mux.HandleFunc("POST "+p+"/login", c.answering(c.login))
 	mux.HandleFunc("POST "+p+"/logout", c.answering(c.logout))
 	mux.HandleFunc("GET "+p+"/me", c.signedIn(func(_ http.ResponseWriter, _ *http.Request, who visitor) (any, error) {
@@ -135,30 +136,7 @@ func (c *Console) routes() *http.ServeMux {
 }
 
 //go:embed page
-var page embed.FS
-
-var contentTypes = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-}
-
-// servePage serves the embedded files, which hold no secret.
-func servePage(w http.ResponseWriter, r *http.Request) (any, error) {
-	name := r.PathValue("file")
-	if name == "" {
-		name = "index.html"
-	}
-	data, err := page.ReadFile("page/" + name)
-	kind, ok := contentTypes[path.Ext(name)]
-	if err != nil || !ok {
-		return nil, problem{"missing", "there is no such page"}
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Write(data)
-	return nil, nil
-}
+var page embed.FS // it holds no secret
 
 // Config is what a host gives to [New].
 type Config struct {
