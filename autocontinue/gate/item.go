@@ -242,8 +242,6 @@ const (
 	Withdrawn Status = "withdrawn" // its run ended before it was answered or redeemed
 )
 
-func (s Status) open() bool { return s == Pending || s == Approved }
-
 // Item is one proposal and what became of it. It is a copy: a change of it changes nothing.
 type Item struct {
 	ID      string `json:"id"`  // letters and digits, unique in the session's journal
@@ -269,10 +267,11 @@ type Item struct {
 	asked time.Time // since when the present approver has been asked
 }
 
+func (it *Item) isOpen() bool   { return it.Status == Pending || it.Status == Approved }
 func (it *Item) executes() bool { return it.Status == Redeemed && it.Kind == Tool }
 
 func (it *Item) due(now time.Time) bool {
-	return it.Status.open() && !it.Expires.IsZero() && !now.Before(it.Expires)
+	return it.isOpen() && !it.Expires.IsZero() && !now.Before(it.Expires)
 }
 
 // copied returns an item that shares nothing with the session.

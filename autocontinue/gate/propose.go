@@ -84,7 +84,10 @@ func (s *Session) earlier(sub Subject, dig string) (*Item, error) {
 	it := r.items[0]
 	switch sub.Kind {
 	case Tool:
-		it = r.calls[sub.Call]
+		it = nil
+		if i := slices.IndexFunc(r.items, func(it *Item) bool { return it.Kind == Tool && it.Call == sub.Call }); i >= 0 {
+			it = r.items[i]
+		}
 	case Response:
 		// Another draft, or the same after it was denied, is a new item if the phase allows it.
 		it = r.latest()
@@ -110,8 +113,8 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v verdict) 
 		return nil, fmt.Errorf("%w: its run is unknown: propose its context first, or set Options.ToolsOnly", ErrIllegal)
 	case !fits:
 		return nil, fmt.Errorf("%w: a %s cannot be proposed while the run is %s", ErrIllegal, sub.Kind, p)
-	case s.st.open >= s.st.limits.open:
-		return nil, fmt.Errorf("%w: %d items are open: answer some, or redeem what is approved", ErrIllegal, s.st.open)
+	case len(s.st.list((*Item).isOpen)) >= s.st.limits.open:
+		return nil, fmt.Errorf("%w: too many items are open: answer some, or redeem what is approved", ErrIllegal)
 	case r != nil && len(r.items) >= s.st.limits.runItems:
 		return nil, fmt.Errorf("%w: the run has had %d items: end it", ErrIllegal, len(r.items))
 	}

@@ -26,17 +26,13 @@ type state struct {
 	ended []*run           // the kept runs that ended, in that order
 	gone  map[string]Phase // the last phases of forgotten runs
 	kept  int              // bytes of the lines of ended
-	open  int              // items that are pending or approved
 }
 
 type run struct {
 	Run                               // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int                       // of its lines
 	items   []*Item                   // in the order of their proposals
-	calls   map[string]*Item          // by their call IDs
 	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
-	open    int                       // items that are pending or approved
-	busy    int                       // tool calls that execute
 }
 
 func newState(p Policy, o Options) *state {
@@ -49,6 +45,7 @@ func newState(p Policy, o Options) *state {
 func (p Phase) isEnd() bool  { return p == finished || p == stopped }
 func (r *run) over() bool    { return r.Phase.isEnd() }
 func (r *run) latest() *Item { return r.items[len(r.items)-1] }
+func (r *run) busy() bool    { return slices.ContainsFunc(r.items, (*Item).executes) }
 
 // phase returns the phase of a run; r is nil for an unknown run.
 func (r *run) phase() Phase {
@@ -57,11 +54,11 @@ func (r *run) phase() Phase {
 		return noRun
 	case r.Phase != running:
 		return r.Phase
-	case r.open > 0 && r.latest().Kind == Response: // a response is never open beside another item
+	case r.latest().Kind == Response && r.latest().isOpen(): // a response is never open beside another item
 		return responseProposed
-	case r.open > 0:
+	case slices.ContainsFunc(r.items, (*Item).isOpen):
 		return toolProposed
-	case r.busy > 0:
+	case r.busy():
 		return toolExecuting
 	}
 	return running
@@ -104,8 +101,8 @@ func (st *state) propose(e Event, r *run) {
 	sub.Body = e.getBody(false)
 	if r == nil {
 		r = &run{
-			Run:   Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
-			calls: make(map[string]*Item), denials: make(map[[sha256.Size]byte]int),
+			Run:     Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
+			denials: make(map[[sha256.Size]byte]int),
 		}
 		if sub.Kind == Context {
 			r.Phase = staged
@@ -116,11 +113,6 @@ func (st *state) propose(e Event, r *run) {
 	it.ask(e)
 	st.items[e.Item] = it
 	r.items = append(r.items, it)
-	r.open++
-	st.open++
-	if sub.Kind == Tool {
-		r.calls[sub.Call] = it
-	}
 }
 
 // ask lets a pending item wait for its first approver.
@@ -131,7 +123,7 @@ func (it *Item) ask(e Event) {
 
 // step takes an event of an item that is in the right status for it.
 func (st *state) step(e Event, it *Item, r *run) {
-	was, status := it.Status, e.Status()
+	status := e.Status()
 	switch {
 	case status == "":
 		return // it starts
@@ -143,15 +135,11 @@ func (st *state) step(e Event, it *Item, r *run) {
 		it.ask(e)
 	case status == Redeemed:
 		it.Expires = time.Time{}
-	case was.open(): // somebody decided, or the time is over
+	case it.isOpen(): // somebody decided, or the time is over
 		it.Decided, it.Expires, it.Escalate = e.At, e.Expires, ""
 		it.Action, it.By, it.Reason, it.Rule = e.Action, e.By, e.Reason, cmp.Or(e.Rule, it.Rule)
 	}
 	it.Status = status
-	if was.open() && !status.open() {
-		r.open--
-		st.open--
-	}
 	switch {
 	case status == Approved:
 		it.Final = e.Digest
@@ -159,18 +147,14 @@ func (st *state) step(e Event, it *Item, r *run) {
 			it.Edited = body
 		}
 	case status == Done:
-		if it.Result = e.Result; was == Redeemed {
-			r.busy--
-		}
+		it.Result = e.Result
 	case status == Redeemed && it.Kind == Context:
 		r.Phase = running
 	case status == Redeemed && it.Kind == Response:
 		st.end(r, finished, "", e.At)
-	case it.executes():
-		r.busy++
 	case e.Action == Stop, it.Kind == Context && status != Pending:
 		st.end(r, stopped, e.Reason, e.At)
-	case status == Denied || status == Expired:
+	case !it.isOpen() && status != Redeemed:
 		r.denials[it.likeness()]++
 	}
 }
@@ -179,14 +163,13 @@ func (st *state) step(e Event, it *Item, r *run) {
 func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	r.Phase, r.Reason = p, reason
 	for _, it := range r.items {
-		if it.Status.open() {
+		if it.isOpen() {
 			it.Status, it.Expires, it.Escalate, it.Reason = Withdrawn, time.Time{}, "", reason
 			if it.Decided.IsZero() {
 				it.Decided = at
 			}
 		}
 	}
-	st.open, r.open = st.open-r.open, 0
 	st.ended, st.kept = append(st.ended, r), st.kept+r.bytes
 }
 
@@ -194,7 +177,7 @@ func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 func (st *state) forget() {
 	for i := 0; (len(st.ended) > st.limits.keepRuns || st.kept > st.limits.keepBytes) && i < len(st.ended)-1; {
 		r := st.ended[i]
-		if r.busy > 0 {
+		if r.busy() {
 			i++
 			continue
 		}
