@@ -98,58 +98,34 @@ func (p *page) about(e entry) {
 }
 
 type totals struct {
-	Decisions int `json:"decisions"` // replays, which repeat one, not counted
-	Sessions  int `json:"sessions"`
-	reasonCounts
-	Continues  outcomes    `json:"continues"`
-	Judge      judgeTotals `json:"judge"`
-	Fallbacks  int         `json:"fallbacks"` // verdicts that were to be another classifier's
-	Degraded   int         `json:"degraded"`  // decisions that something could not be used for
-	Replayed   int         `json:"replayed"`
-	Shadowed   int         `json:"shadowed"` // would have been continued
-	Notices    int         `json:"notices"`
-	Unreadable int         `json:"unreadable"` // lines, of whatever session
+	Decisions  int            `json:"decisions"` // replays, which repeat one, not counted
+	Sessions   int            `json:"sessions"`
+	Continued  map[string]int `json:"continued"` // how often for each reason
+	Stopped    map[string]int `json:"stopped"`
+	Suppressed map[string]int `json:"suppressed"`
+	Continues  outcomes       `json:"continues"`
+	Judge      judgeTotals    `json:"judge"`
+	Fallbacks  int            `json:"fallbacks"` // verdicts that were to be another classifier's
+	Degraded   int            `json:"degraded"`  // decisions that something could not be used for
+	Replayed   int            `json:"replayed"`
+	Shadowed   int            `json:"shadowed"` // would have been continued
+	Notices    int            `json:"notices"`
+	Unreadable int            `json:"unreadable"` // lines, of whatever session
 
 	chains map[[2]string]*chain
 }
 
-// reasonCounts are how often each reason led to each action.
-type reasonCounts struct {
-	Continued  map[string]int `json:"continued"`
-	Stopped    map[string]int `json:"stopped"`
-	Suppressed map[string]int `json:"suppressed"`
-}
-
-func newReasonCounts() reasonCounts {
-	return reasonCounts{map[string]int{}, map[string]int{}, map[string]int{}}
-}
-
-func (c reasonCounts) add(action autocontinue.Action, reason autocontinue.Reason) {
-	counts := map[autocontinue.Action]map[string]int{
-		autocontinue.Continue: c.Continued, autocontinue.Deliver: c.Stopped, autocontinue.Suppress: c.Suppressed,
+// counts is "3: rejected completion 2, progress 1".
+func counts(of map[string]int) string {
+	mostFrequent := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b))
+	})
+	sum, reasons := 0, make([]string, len(mostFrequent))
+	for i, reason := range mostFrequent {
+		reasons[i] = visible(words(reason)) + " " + thousands(of[reason])
+		sum += of[reason]
 	}
-	counts[action][string(reason)]++
-}
-
-// reasons adds a row for each action: "continued 3: rejected completion 2, progress 1".
-func (p *page) reasons(c reasonCounts) {
-	for _, row := range []struct {
-		label  string
-		counts map[string]int
-	}{{"continued", c.Continued}, {"stopped", c.Stopped}, {"dropped", c.Suppressed}} {
-		var reasons []string
-		sum := 0
-		mostFrequent := slices.SortedFunc(maps.Keys(row.counts), func(a, b string) int {
-			return cmp.Or(cmp.Compare(row.counts[b], row.counts[a]), cmp.Compare(a, b))
-		})
-		for _, reason := range mostFrequent {
-			reasons = append(reasons, visible(words(reason))+" "+thousands(row.counts[reason]))
-			sum += row.counts[reason]
-		}
-		if reasons != nil {
-			p.row(row.label, thousands(sum)+": "+strings.Join(reasons, ", "))
-		}
-	}
+	return thousands(sum) + ": " + strings.Join(reasons, ", ")
 }
 
 // outcomes says what the continuations led to: the turn ended with an accepted completion, or with anything else.
@@ -174,7 +150,8 @@ type chain struct {
 }
 
 func newTotals() totals {
-	return totals{reasonCounts: newReasonCounts(), chains: map[[2]string]*chain{}}
+	return totals{Continued: map[string]int{}, Stopped: map[string]int{}, Suppressed: map[string]int{},
+		chains: map[[2]string]*chain{}}
 }
 
 // add counts an entry and says what it shows about the continuations before it; "" is nothing. The entries of a session
@@ -208,15 +185,18 @@ func (t *totals) add(e entry) (result string) {
 		t.Shadowed++ // not continued
 		return ""
 	}
-	t.reasonCounts.add(d.Action, d.Reason)
 	switch d.Action {
+	case autocontinue.Suppress:
+		t.Suppressed[string(d.Reason)]++
 	case autocontinue.Continue:
+		t.Continued[string(d.Reason)]++
 		if d.Continues <= c.last {
 			result = t.close(c, false, true)
 		}
 		c.open, c.last = c.open+1, d.Continues
 		t.Continues.Open++
 	case autocontinue.Deliver:
+		t.Stopped[string(d.Reason)]++
 		before := d.Continues < c.last
 		if d.Reason == autocontinue.ReasonSuperseded && !before {
 			return "" // it belongs to an older turn, and says nothing about the current one
@@ -262,7 +242,6 @@ func (j *judgeTotals) add(u *classify.Usage) {
 func (t *totals) table(to terminal) string {
 	p := page{terminal: to}
 	p.printf("\n%s\n", p.paint(bold, plural(t.Decisions, "decision")+" in "+plural(t.Sessions, "session")))
-	p.reasons(t.reasonCounts)
 	p.view("totals", t)
 	return p.String()
 }

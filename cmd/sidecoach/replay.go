@@ -16,13 +16,13 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
 type replayOptions struct {
-	policy           policyFlags
-	judging          judging
-	yes, every, json bool
-	html             string
+	policy    policyFlags
+	judging   judging
+	yes, json bool
 }
 
 func newReplay(t terminal) *cobra.Command {
@@ -40,7 +40,7 @@ func newReplay(t terminal) *cobra.Command {
 	f := cmd.Flags()
 	o.policy.register(f)
 	o.judging.register(f)
-	bind(f, "yes", &o.yes, "all", &o.every, "json", &o.json, "html", &o.html)
+	bind(f, "yes", &o.yes, "json", &o.json)
 	return cmd
 }
 
@@ -65,52 +65,48 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	ctx, release := interruptible(cmd.Context())
 	defer release()
 	if o.judging.asks() {
-		if err = o.useLLM(r, heuristic); err == nil && !o.yes {
-			err = o.askFirst(ctx, len(files), cmd.InOrStdin(), stderr, t)
-		}
+		answers, err := os.MkdirTemp("", "sidecoach") // a resumed session begins with a copy of what came before
 		if err != nil {
 			return err
 		}
+		defer os.RemoveAll(answers)
+		if err := o.useLLM(r, heuristic, answers); err != nil {
+			return err
+		}
+		if err := o.askFirst(ctx, len(files), cmd.InOrStdin(), stderr, t); err != nil {
+			return err
+		}
 	}
-	table := replayTable{page: page{terminal: t}, every: o.every}
-	r.show = table.show
-	if o.json {
-		r.show = func(kind string, v any) error { return writeJSON(out, map[string]any{kind: v}) }
+	var sessions []replaySession
+	r.show = func(kind string, v any) error {
+		if o.json {
+			return writeJSON(out, map[string]any{kind: v})
+		}
+		switch v := v.(type) {
+		case replaySession:
+			if v.Pauses > 0 {
+				sessions = append(sessions, v)
+			}
+		case replayFault:
+			complain(stderr, "sidecoach: "+v.File+": "+v.Fault)
+		case replayTotal:
+			p := page{terminal: t}
+			p.printReplay(sessions, v)
+			return p.print(out)
+		}
+		return nil
 	}
 	total, err := r.all(ctx, files)
-	if err == nil {
-		err = table.print(out)
-	}
-	for _, f := range r.faults[:min(len(r.faults), maxFaults)] { // below the table, where they are seen
-		complain(stderr, "sidecoach: "+f.File+": "+f.Fault)
-	}
-	if n := len(r.faults) - maxFaults; n > 0 {
-		complain(stderr, fmt.Sprintf("sidecoach: and %s more with a fault; --json names each", plural(n, "file")))
-	}
 	switch {
 	case err != nil:
 		return err
 	case total.Interrupted:
-		return badInput("run it again", "interrupted: what was read until then is above; --html writes no page")
-	case o.html != "":
-		read := make([]string, 0, len(files))
-		for _, file := range files {
-			read = append(read, file.name)
-		}
-		report, err := r.labelled.report(cmp.Or(o.policy.threshold, -1), total)
-		if err == nil {
-			err = writePage(o.html, read, report)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	switch {
-	case total.Fallbacks > 0 && total.Fallbacks == total.Judged:
+		return badInput("run it again", "interrupted: what was read until then is above")
+	case total.Fallbacks > 0 && total.LLM.Verdicts == 0:
 		return badInput("look at the server, the key and the model",
 			"the LLM failed on every output; the heuristic alone decided")
 	case total.Faults > 0:
-		return badInput("the lines above say what is wrong", "%s of %s could not be read as a whole",
+		return badInput("--json names each, with what is wrong", "%s of %s could not be read as a whole",
 			thousands(total.Faults), plural(len(files)+others-total.Others, "file"))
 	case total.Files == 0:
 		return badInput(transcript.Locations, "there is no transcript")
@@ -118,24 +114,25 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	return nil
 }
 
-func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic) error {
+// useLLM lets the LLM judge, which keeps its answers in a folder.
+func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic, answers string) error {
 	cfg, err := o.judging.llm.config(1)
 	if err != nil {
 		return err
 	}
 	cfg.NoBreaker = false
 	cfg.Timeout = cmp.Or(o.judging.llm.Timeout, 2*time.Minute) // a busy server may ask to wait
-	cfg.Cache = &memoryCache{}                                 // a resumed session begins with a copy of what came before
+	cfg.Cache = &llm.DirCache{Dir: answers}
 	judge, err := o.judging.llm.judge(cfg, heuristic)
-	if err != nil {
-		return err
-	}
 	r.classifier = o.judging.beside(heuristic, judge)
-	r.sum.LLM = &replayLLM{Model: o.judging.llm.modelName()}
-	return nil
+	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: o.judging.llm.modelName()}}
+	return err
 }
 
 func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader, stderr io.Writer, t terminal) error {
+	if o.yes {
+		return nil
+	}
 	if !t.keyboard {
 		return misuse("add --yes to send them without a question",
 			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
@@ -146,10 +143,7 @@ func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader
 	}
 	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
 		visible(to)))
-	switch {
-	case err != nil:
-		return badInput("run it again", "interrupted: nothing was sent")
-	case !yes:
+	if err != nil || !yes {
 		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
 	}
 	return nil

@@ -3,18 +3,21 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/llm"
 )
+
+// maxSessionRows is how many sessions have a row of their own.
+const maxSessionRows = 20
 
 // replayPause is what would have been decided at a pause.
 type replayPause struct {
@@ -36,10 +39,10 @@ type replayPause struct {
 	Work       classify.Work        `json:"work,omitzero"`
 }
 
-func pauseOf(file string, m hook.Moment) replayPause {
+func pauseOf(s *replaySession, m hook.Moment) replayPause {
 	d := m.Decision
 	p := replayPause{
-		File: masked(file), Agent: string(m.Host), Session: masked(m.Output.Session), Line: m.Line,
+		File: s.File, Agent: s.Agent, Session: s.Session, Line: m.Line,
 		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
 		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: masked(m.Output.Hold), Work: m.Output.Work,
 	}
@@ -54,17 +57,14 @@ type replayCounts struct {
 	Against   int            `json:"against"`
 	Missed    int            `json:"missed"`
 	Reasons   map[string]int `json:"reasons"`
-
-	byAction reasonCounts
 }
 
 func (c *replayCounts) count(p replayPause) {
 	if c.Reasons == nil {
-		c.Reasons, c.byAction = map[string]int{}, newReasonCounts()
+		c.Reasons = map[string]int{}
 	}
 	c.Pauses++
 	c.Reasons[string(p.Reason)]++
-	c.byAction.add(p.Action, p.Reason)
 	if p.Action == autocontinue.Continue {
 		c.Continued++
 	}
@@ -99,35 +99,22 @@ type replayTotal struct {
 	LongLines int   `json:"long_lines"` // left out, longer than 4 MiB
 	Sessions  int   `json:"sessions"`
 	replayCounts
-	Judged      int        `json:"judged"`        // outputs that were put to the classifier
-	Fallbacks   int        `json:"fallbacks"`     // of these, judged by the heuristic because the LLM failed
-	LLM         *replayLLM `json:"llm,omitempty"` // nil without --llm
-	Verdict     string     `json:"verdict"`
-	Interrupted bool       `json:"interrupted,omitempty"` // there was more to read
-	labels      int        // pauses that the human's words label
-}
-
-type replayLLM struct {
-	Model            string `json:"model"`
-	Answered         int    `json:"answered"` // outputs
-	Repeated         int    `json:"repeated"` // of these, answered before and not sent again
-	PromptTokens     int    `json:"prompt_tokens"`
-	CachedTokens     int    `json:"cached_tokens"` // part of PromptTokens, as the server says
-	CompletionTokens int    `json:"completion_tokens"`
-	Failed           string `json:"failed,omitempty"` // why the heuristic judged the first of them
+	LLM         *judgeTotals `json:"llm,omitempty"`    // nil without --llm
+	Fallbacks   int          `json:"fallbacks"`        // outputs that the heuristic judged because the LLM failed
+	Failed      string       `json:"failed,omitempty"` // why it failed at the first of them
+	Verdict     string       `json:"verdict"`
+	Interrupted bool         `json:"interrupted,omitempty"` // there was more to read
 }
 
 // replay decides about past sessions.
 type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
-	labelled   labelled
 	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
 	bar        *bar
 
 	sum     replayTotal
 	session *replaySession
-	faults  []replayFault
 	failed  error // of showing, which ends everything
 }
 
@@ -149,8 +136,8 @@ func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, err
 			r.sum.Others++
 		default:
 			r.sum.Faults++
-			r.faults = append(r.faults, replayFault{masked(file.name), masked(strings.TrimPrefix(err.Error(), "transcript: "))})
-			r.tell("fault", r.faults[len(r.faults)-1])
+			r.bar.clear()
+			r.tell("fault", replayFault{masked(file.name), masked(strings.TrimPrefix(err.Error(), "transcript: "))})
 		}
 	}
 	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worth(r.sum.Agrees, r.sum.Against)
@@ -184,13 +171,9 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
-		p := pauseOf(file.name, m)
+		p := pauseOf(r.session, m)
 		r.session.count(p)
 		r.sum.count(p)
-		if p.Type.Valid() && (p.Asked || p.Effect == "agrees" || p.Effect == "missed") {
-			r.sum.labels++
-			r.labelled.add(p, m)
-		}
 		return r.tell("pause", p)
 	})
 	r.sum.Bytes += size
@@ -213,37 +196,51 @@ func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Resu
 	if ctx.Err() != nil {
 		return result, context.Cause(ctx)
 	}
-	l := r.sum.LLM
-	if l == nil || result.Usage != nil || result.Fallback != "" { // facts settle some outputs without the LLM
-		r.sum.Judged++
-	}
-	if l != nil && result.Fallback != "" {
-		r.sum.Fallbacks++
-		l.Failed = cmp.Or(l.Failed, strings.TrimPrefix(result.Fallback, "llm: "))
-	}
-	if u := result.Usage; l != nil && u != nil {
-		l.Answered++
-		if u.Attempts == 0 {
-			l.Repeated++
+	if r.sum.LLM != nil {
+		r.sum.LLM.add(result.Usage)
+		if result.Fallback != "" {
+			r.sum.Fallbacks++
+			r.sum.Failed = cmp.Or(r.sum.Failed, strings.TrimPrefix(result.Fallback, "llm: "))
 		}
-		l.PromptTokens += u.PromptTokens
-		l.CachedTokens += u.CachedTokens
-		l.CompletionTokens += u.CompletionTokens
 	}
 	return result, err
 }
 
-// memoryCache keeps the answers of this process.
-type memoryCache struct{ answers sync.Map }
-
-func (m *memoryCache) Load(_ context.Context, r llm.Request) (llm.Answer, error) {
-	if object, ok := m.answers.Load(r.Key()); ok {
-		return llm.Answer{Object: object.(json.RawMessage), Usage: classify.Usage{Model: r.Model}}, nil
+// worth says whether the hook would have helped: it compares the messages that it would have spared the human with the
+// questions that it would have passed over. A question costs more than a message, so it pays from two messages a
+// question on.
+func worth(agrees, against int) string {
+	switch {
+	case agrees == 0 && against == 0:
+		return "no_difference"
+	case against >= agrees:
+		return "does_not_pay"
+	case agrees >= 2*against:
+		return "pays"
 	}
-	return llm.Answer{}, fs.ErrNotExist
+	return "may_pay"
 }
 
-func (m *memoryCache) Store(_ context.Context, r llm.Request, a llm.Answer) error {
-	m.answers.Store(r.Key(), a.Object)
-	return nil
+// printReplay prints a row for each session and the total. Of many sessions those with most to say have a row.
+func (p *page) printReplay(sessions []replaySession, total replayTotal) {
+	slices.SortStableFunc(sessions, func(a, b replaySession) int {
+		return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
+			cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
+	})
+	shown := sessions[:min(len(sessions), maxSessionRows)]
+	for _, s := range shown {
+		name := s.File
+		if !strings.Contains(filepath.Base(s.File), s.Session) {
+			name += "#" + s.Session
+		}
+		p.row(s.Agent, fmt.Sprintf("%s, %s continued, %s agrees, %s against, %s missed: %s", plural(s.Pauses, "pause"),
+			thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed), name))
+	}
+	if more := len(sessions) - len(shown); more > 0 {
+		p.row("", thousands(more)+" more: see --json")
+	}
+	if len(sessions) > 0 {
+		p.printf("\n")
+	}
+	p.view("replay", total)
 }

@@ -123,7 +123,7 @@ var viewsText string
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural,
-		"thousands": thousands, "check": checkInWords, "now": time.Now,
+		"thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 		"visible": visible, "value": func(x *float64) float64 { return *x },

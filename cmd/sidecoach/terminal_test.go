@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sidecoach/sidecoach/autocontinue/project"
+	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
@@ -150,9 +151,8 @@ func TestViewsKeepDataOnItsLine(t *testing.T) {
 			"review": reviewContext{s, s, checked, []string{s}, []string{s}, []string{s}, []string{s}},
 			"recorded": map[string]any{"Decision": verify.Decision{Verdict: verify.Feedback, Items: items},
 				"Overrides": []string{s}, "Honesty": honesty, "Stalled": true},
-			"goal": goal,
-			"replay": replayTotal{Judged: 1, Fallbacks: 1,
-				LLM: &replayLLM{Model: s, Answered: 1, Failed: s}},
+			"goal":   goal,
+			"replay": replayTotal{Fallbacks: 1, Failed: s, LLM: &judgeTotals{1, classify.Usage{Model: s}}},
 			"folder": map[string]any{"Folder": project.Folder{Root: s, Files: []string{s}}, "Config": []string{s},
 				"Skills": []skills.Skill{{Trigger: s, Description: s}}, "Skipped": []error{errors.New(s)}},
 		}
