@@ -38,25 +38,14 @@ func newDecide(t terminal) *cobra.Command {
 		Version:                    version(),
 		SilenceErrors:              true,
 		SilenceUsage:               true,
-		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true}, // help.go has ours
 		SuggestionsMinimumDistance: 1,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] != "" && !exists(args[0]) {
-				if hint := didYouMean(cmd, args[0], ""); hint != "" {
-					return misuse(hint, "no such file or command: %q", args[0])
+				if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+					return misuse("did you mean sidecoach "+near[0]+"?", "no such file or command: %q", args[0])
 				}
 			}
-			if len(args) > 1 {
-				return misuse(`one decision a call: for f in *.txt; do sidecoach "$f"; done`,
-					"one FILE at a time, not %d", len(args))
-			}
-			return nil
-		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveDefault
+			return atMost(1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}

@@ -60,8 +60,8 @@ func newEval() *cobra.Command {
 	f := cmd.Flags()
 	bind(f, "cases", &o.cases, "classifier", &o.classifier)
 	o.llm.registerJudge(f)
-	bind(f, "model", &o.models, "prompt", &o.prompts, "certain", confidence(&o.certain), "cache", &o.cache,
-		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", confidence(&o.threshold),
+	bind(f, "model", &o.models, "prompt", &o.prompts, "certain", number[float64]{&o.certain, 1}, "cache", &o.cache,
+		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", number[float64]{&o.threshold, 1},
 		"by", &o.by, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
 		"json", &o.json, "html", &o.html)
 	return cmd

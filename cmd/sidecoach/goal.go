@@ -35,11 +35,7 @@ func newGoal(t terminal) *cobra.Command {
 	goal := &cobra.Command{
 		Use: "goal [flags]",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			const hint = "sidecoach goal set, sidecoach goal show, sidecoach goal clear"
-			if len(args) > 0 {
-				return misuse(didYouMean(cmd, args[0], hint), "goal has no command %q", args[0])
-			}
-			return misuse(hint, "goal needs a command")
+			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 		},
 	}
 	show := withoutArguments("show [flags]", func(cmd *cobra.Command) error {

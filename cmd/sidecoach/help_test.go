@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ import (
 
 // Help is read in terminals of 80 columns, which break what is wider in the middle of a word.
 func TestHelpFitsATerminal(t *testing.T) {
-	for _, name := range []string{"", "completion", "eval", "help", "hook", "hook claude", "hook codex", "hook gemini",
+	for _, name := range []string{"", "eval", "help", "judge", "hook", "hook claude", "hook codex", "hook gemini",
 		"hook install", "hook uninstall", "log", "prompt", "replay", "verify", "verify agent", "verify begin",
 		"verify record"} {
 		help, errs, status := sidecoach(t, strings.NewReader(""), append([]string{"help"}, strings.Fields(name)...)...)
@@ -86,27 +85,6 @@ func constants(t *testing.T, file, typ string) (values []string) {
 	return values
 }
 
-func TestDescribe(t *testing.T) {
-	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
-		settings = append(settings, debug.BuildSetting{Key: "GOOS", Value: "linux"},
-			debug.BuildSetting{Key: "GOARCH", Value: "amd64"})
-		return &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: version}, Settings: settings}
-	}
-	revision := debug.BuildSetting{Key: "vcs.revision", Value: "0123abcd"}
-	modified := debug.BuildSetting{Key: "vcs.modified", Value: "true"}
-	clean := debug.BuildSetting{Key: "vcs.modified", Value: "false"}
-	for want, info := range map[string]*debug.BuildInfo{
-		"v1.2.3 (no revision recorded)":         built("v1.2.3"),
-		"(devel) (no revision recorded)":        built(""),
-		"(devel) (revision 0123abcd)":           built("(devel)", revision, clean),
-		"(devel) (revision 0123abcd, modified)": built("(devel)", revision, modified),
-	} {
-		info.Deps = []*debug.Module{{Path: "example.com/a", Version: "v1.0.0"}}
-		assert.Equal(t, want+" go1.26.0 linux/amd64\n  with example.com/a v1.0.0\n"+
-			"sidecoach help licences prints their licences.\n", describe(info))
-	}
-}
-
 // The licences of all that the binary contains, on every system, are in it. If this fails, run .ci/licences.
 func TestLicencesAreComplete(t *testing.T) {
 	text, errs, status := sidecoach(t, strings.NewReader(""), "help", "licences")
@@ -158,16 +136,6 @@ func TestPolicyFlags(t *testing.T) {
 	}
 }
 
-func TestNearestFlag(t *testing.T) {
-	flags := newDecide(terminal{}).Flags()
-	for in, want := range map[string]string{
-		"jsn": "json", "JSON": "json", "treshold": "threshold", "thresh": "threshold", "exitcode": "exit-code",
-		"zebra": "", "verbose": "",
-	} {
-		assert.Equal(t, want, nearest(flags, in), in)
-	}
-}
-
 // Each flag has a text, and each text has a flag.
 func TestFlagsAreExplained(t *testing.T) {
 	used := map[string]bool{}
@@ -177,10 +145,10 @@ func TestFlagsAreExplained(t *testing.T) {
 			walk(below)
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			explain(f, c.CommandPath())
-			assert.NotEmpty(t, f.Usage, "%s --%s", c.CommandPath(), f.Name)
-			assert.NotContains(t, f.Usage, "%s")
-			used[f.Usage] = true
+			text := usage(f, c.CommandPath())
+			assert.NotEmpty(t, text, "%s --%s", c.CommandPath(), f.Name)
+			assert.NotContains(t, text, "%s")
+			used[text] = true
 		})
 	}
 	term := terminal{}

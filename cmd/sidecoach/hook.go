@@ -36,8 +36,8 @@ func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	return o
 }
 
-// given returns the flags of a hook that were given to install, as a command line has them. Folders, and the path of a
-// judge, become absolute: a host runs its hooks wherever the agent works.
+// given returns the flags of a hook that were given to install, as a command line has them. Folders become absolute: a
+// host runs its hooks wherever the agent works.
 func (o *hookOptions) given() (words []string, err error) {
 	own := newHookOptions(noFlags()).flags
 	o.flags.Visit(func(f *pflag.Flag) {
@@ -50,7 +50,9 @@ func (o *hookOptions) given() (words []string, err error) {
 		case "state", "prompt":
 			value, e = filepath.Abs(value)
 		case "judge-command":
-			value, e = o.judging.llm.command.absolute()
+			if program := o.judging.llm.command.words[0]; filepath.Base(program) != program && !filepath.IsAbs(program) {
+				e = misuse("name the program by its absolute path", "the hook would not find %s", program)
+			}
 		}
 		err = errors.Join(err, e)
 		if f.Value.Type() == "bool" {

@@ -55,25 +55,3 @@ func TestSettingsInAFolderThatIsReadOnly(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, left, 1)
 }
-
-// The path of a judge becomes absolute. A name, and the arguments, stay as they are.
-func TestAbsoluteCommand(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "it's mine")
-	require.NoError(t, os.Mkdir(dir, 0o777))
-	t.Chdir(dir)
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	judge := filepath.Join(dir, "judge")
-	for line, want := range map[string][]string{
-		`./judge`: {judge}, `./judge --fast 'a b' "it's" '' 'x\y'`: {judge, "--fast", "a b", "it's", "", `x\y`},
-		`../judge`: {filepath.Join(filepath.Dir(dir), "judge")}, `judge ./a`: {"judge", "./a"},
-		`'` + filepath.ToSlash(filepath.Dir(dir)) + `/judge' a`: {filepath.ToSlash(filepath.Dir(dir)) + "/judge", "a"},
-	} {
-		var given, written command
-		require.NoError(t, given.Set(line), line)
-		absolute, err := given.absolute()
-		require.NoError(t, err)
-		require.NoError(t, written.Set(absolute), absolute)
-		assert.Equal(t, want, written.words, line)
-	}
-}

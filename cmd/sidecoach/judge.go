@@ -52,7 +52,7 @@ func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
 	o.format.allowed = llm.Formats()
 	bind(f, "judge", &o.agent, "judge-command", &o.command, "base-url", &o.BaseURL, "insecure-http", &o.InsecureHTTP,
-		"timeout", patience(&o.Timeout), "effort", &o.Effort, "temperature", &o.temperature, "max-tokens", &o.MaxTokens,
+		"timeout", &o.Timeout, "effort", &o.Effort, "temperature", &o.temperature, "max-tokens", &o.MaxTokens,
 		"format", &o.format)
 }
 
@@ -121,6 +121,8 @@ func (o *llmOptions) check() error {
 	switch {
 	case o.command.words != nil && o.agent.value != "":
 		return misuse("give one of them", "--judge and --judge-command name two judges")
+	case o.Timeout < 0 || o.Timeout > 10*time.Minute:
+		return misuse("give a time such as 20s or 1m30s, at most 10m", "--timeout cannot be %v", o.Timeout)
 	case o.isProgram() && api != "":
 		return misuse("leave it out, or use --judge api", "--%s means nothing to a command", api)
 	case o.prompt == "" && o.given("prompt") != "":
@@ -191,8 +193,7 @@ type judging struct {
 func (o *judging) register(f *pflag.FlagSet) {
 	bind(f, "llm", &o.useLLM)
 	o.llm.register(f)
-	bind(f, "certain", confidence(&o.certain))
-	f.Lookup("certain").DefValue = "0" // which help does not show
+	bind(f, "certain", number[float64]{&o.certain, 1})
 }
 
 func (o *judging) asks() bool { return o.useLLM || o.llm.kind() != "" }

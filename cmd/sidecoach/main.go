@@ -46,11 +46,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	out := &sink{w: stdout}
 	t := detect(stdin, stdout)
 	cmd := newDecide(t)
-	cmd.AddCommand(newAllow(t), newCompletion(), newEval(), newGoal(t), newHook(t), newLog(t), newPrompt(), newReplay(t),
+	cmd.AddCommand(newAllow(t), newEval(), newGoal(t), newHook(t), newLog(t), newPrompt(), newReplay(t),
 		newStatus(t), newVerify(t))
-	cmd.SetHelpCommand(newHelp())
-	cmd.InitDefaultHelpCmd() // now, so that document finds it
 	document(cmd)
+	cmd.AddCommand(topics()...)
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)
 	cmd.SetOut(out)

@@ -42,7 +42,7 @@ func (o *evidence) registerRun(f *pflag.FlagSet) {
 func (o *evidence) take(cmd *cobra.Command, args []string) error {
 	usage := cmd.CommandPath() + " [flags] -- go test ./..."
 	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
-		return misuse(didYouMean(cmd, args[0], usage), "unknown argument %q: put a command to run after --", args[0])
+		return misuse(usage, "unknown argument %q: put a command to run after --", args[0])
 	}
 	o.config.Dir = "."
 	if len(args) > 0 {
