@@ -47,7 +47,8 @@ func newDecide(t terminal) *cobra.Command {
 			}
 			return atMost(1)(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a file
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}
 	o.register(cmd)
 	cmd.SetFlagErrorFunc(flagError)
@@ -128,7 +129,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	case o.json:
 		err = writeJSON(stdout, d)
 	case o.print.value != "message":
-		_, err = io.WriteString(stdout, render(d, plaintext.Redact(out.Text, cfg.Secrets...), t))
+		err = t.tell(stdout, render(d, plaintext.Redact(out.Text, cfg.Secrets...)))
 	case d.Action == autocontinue.Continue:
 		_, err = io.WriteString(stdout, d.Message+"\n")
 	}

@@ -107,9 +107,9 @@ func (o *logOptions) read(
 
 // show prints what the journal has, and the totals when it ends or is interrupted.
 func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir string, t terminal) (err error) {
-	log, sums := logPage{terminal: t}, newTotals()
+	session, sums := "", newTotals()
 	sums.Unreadable, err = o.read(ctx, dir, func(e entry, line []byte) error {
-		text := log.entry(e, sums.add(e))
+		text := t.show(entryText(e, sums.add(e), &session))
 		if o.json {
 			text = harmless(string(line)) + "\n"
 		}
@@ -131,8 +131,7 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 	case empty:
 		return t.tell(stdout, "nothing was journaled yet in "+visible(dir)+"\n")
 	}
-	_, err = io.WriteString(stdout, sums.table(t))
-	return err
+	return t.tell(stdout, view("totals", sums))
 }
 
 // labelRejected is the label of a rejected completion, which has no type of its own.

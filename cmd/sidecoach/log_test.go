@@ -123,7 +123,7 @@ func TestTotals(t *testing.T) {
   degraded  1 decision without a plan, a judge or a verifier that could not be used
   replayed  1 decision asked for again, and not counted above
   notices   1 time something went wrong beside a decision
-`, sums.table(terminal{}))
+`, terminal{}.show(view("totals", sums)))
 	line := jsonOf(t, map[string]totals{"totals": sums})
 	var back struct{ Totals totals }
 	require.NoError(t, json.Unmarshal([]byte(line), &back))
@@ -154,7 +154,8 @@ func TestLogEntries(t *testing.T) {
 		e.Decision.Result = classify.Result{Type: classify.Status, Confidence: 0.9, Fallback: "llm: no answer",
 			Usage: &classify.Usage{Model: "m", PromptTokens: 1234, CompletionTokens: 5, Latency: 1250 * time.Millisecond}}
 	})
-	log := logPage{}
+	before := ""
+	show := func(t terminal, e entry, result string) string { return t.show(entryText(e, result, &before)) }
 	assert.Equal(t, `chat 7 (h)
   2026-03-01 12:00:05  01234567  deliver · status · cap · 0.90
     output    "I moved the parser and the parser and the parser and the parser and the parser and the parser and…"
@@ -164,27 +165,23 @@ func TestLogEntries(t *testing.T) {
     judge     m, 1,234 tokens in, 5 out, 1.2 s
     error     boom
     result    3 continues not accepted
-`, log.entry(e, "3 continues not accepted"))
+`, show(terminal{}, e, "3 continues not accepted"))
 	replayed := row("chat 7", 0, autocontinue.ReasonQuestion, func(e *entry) {
 		e.Time = at
 		e.Decision.Replayed = true
 		e.Decision.Note = "no"
 	})
-	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", log.entry(replayed, ""),
+	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", show(terminal{}, replayed, ""),
 		"the session is named once")
 	shadow := row("", 1, autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
 	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: not continued\n",
-		log.entry(shadow, ""))
+		show(terminal{}, shadow, ""))
 
-	narrow := logPage{terminal: terminal{width: 40}}
-	for line := range strings.Lines(narrow.entry(e, "")) {
+	for line := range strings.Lines(show(terminal{width: 40}, e, "")) {
 		assert.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, line)
 	}
-	assert.Contains(t, narrow.entry(replayed, ""), "  2026-03-01 12:00:05          \n    deliver · question · "+
-		"replayed\n")
-	colored := logPage{terminal: terminal{width: 70, color: true}}
-	head := strings.Split(colored.entry(e, ""), "\n")[1]
-	assert.Contains(t, head, "cap", "what a terminal does not show takes no room")
+	head := strings.Split(show(terminal{width: 70, color: true}, e, ""), "\n")[0]
+	assert.Contains(t, head, "\x1b[1;33mdeliver\x1b[0m")
 }
 
 // A journal may hold what a newer program wrote: unknown keys are kept for programs and passed over for people.

@@ -18,26 +18,21 @@ const (
 
 // render writes a decision for a person: one line with the action and why, the agent's words that led to it, and the
 // message to the agent or the note for the human.
-func render(d autocontinue.Decision, text string, t terminal) string {
-	p := page{terminal: t}
-	verdict := verdictInWords(d)
-	p.printf("%s\n", p.headline(d, verdict))
-	p.signals(d.Result, text)
-	p.row("missing", evidenceInWords(d.Result.Missing(nil)))
-	if d.Result.Reason != verdict {
-		p.row("why", d.Result.Reason)
+func render(d autocontinue.Decision, text string) string {
+	shown := struct {
+		autocontinue.Decision
+		Headline, Missing string
+		Signals, Lines    []string
+		More              int
+	}{Decision: d, Headline: headline(d), Missing: evidenceInWords(d.Result.Missing(nil))}
+	shown.Signals, shown.More = signals(d.Result, text)
+	if d.Result.Reason == verdictInWords(d) {
+		shown.Result.Reason = ""
 	}
-	p.row("note", d.Note)
-	p.rows("degraded", d.Degraded)
 	if d.Action == autocontinue.Continue {
-		p.printf("%s\n", p.paint(bold, "send to the agent:"))
-		for line := range strings.Lines(d.Message) {
-			for _, part := range wrap(visible(strings.TrimRight(line, "\r\n")), p.width-2) {
-				p.printf("%s\n", strings.TrimRight("  "+part, " "))
-			}
-		}
+		shown.Lines = slices.Collect(strings.Lines(d.Message))
 	}
-	return p.String()
+	return view("decision", shown)
 }
 
 // verdictInWords is the type of the output, "" if nobody read it.
@@ -51,16 +46,21 @@ func verdictInWords(d autocontinue.Decision) string {
 	return string(d.Result.Type)
 }
 
-// headline is "continue · rejected completion · tier rejection · 0.91".
-func (t terminal) headline(d autocontinue.Decision, verdict string) string {
-	parts := []string{t.paint(actionStyle(d), d.Action.String())}
+// headline is "continue · rejected completion · tier rejection · 0.91". Nothing in it reaches the terminal unescaped: a
+// journal may hold anything.
+func headline(d autocontinue.Decision) string {
+	verdict := visible(verdictInWords(d))
+	colour := cmp.Or(map[autocontinue.Action]style{autocontinue.Continue: cyan, autocontinue.Suppress: dim}[d.Action],
+		map[autocontinue.Outcome]style{autocontinue.OutcomeCompleted: green, autocontinue.OutcomeFailed: red}[d.Outcome],
+		yellow)
+	parts := []string{paint(colour, d.Action.String())}
 	if verdict != "" {
-		parts = append(parts, t.paint(bold, verdict))
+		parts = append(parts, paint(bold, verdict))
 	}
 	if d.Tier != "" {
-		parts = append(parts, "tier "+string(d.Tier))
+		parts = append(parts, "tier "+visible(string(d.Tier)))
 	} else if reason := words(string(d.Reason)); reason != verdict {
-		parts = append(parts, reason)
+		parts = append(parts, visible(reason))
 	}
 	if d.Attempt > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", d.Attempt))
@@ -68,25 +68,11 @@ func (t terminal) headline(d autocontinue.Decision, verdict string) string {
 	if verdict != "" {
 		parts = append(parts, fmt.Sprintf("%.2f", d.Result.Confidence))
 	}
-	return strings.Join(parts, t.paint(dim, " · "))
+	return strings.Join(parts, paint(dim, " · "))
 }
 
-func actionStyle(d autocontinue.Decision) style {
-	switch {
-	case d.Action == autocontinue.Continue:
-		return cyan
-	case d.Action == autocontinue.Suppress:
-		return dim
-	case d.Outcome == autocontinue.OutcomeCompleted:
-		return green
-	case d.Outcome == autocontinue.OutcomeFailed:
-		return red
-	}
-	return yellow
-}
-
-// signals lists the strongest signals in the order in which they stand in the text.
-func (p *page) signals(r classify.Result, text string) {
+// signals returns the strongest signals, in the order in which they stand in the text, and how many more there are.
+func signals(r classify.Result, text string) (rows []string, more int) {
 	shown := slices.DeleteFunc(slices.Clone(r.Signals), func(s classify.Signal) bool {
 		return s.Start < 0 || s.End > len(text) || s.Start >= s.End // another classifier's may be wrong
 	})
@@ -94,27 +80,11 @@ func (p *page) signals(r classify.Result, text string) {
 	slices.SortStableFunc(shown, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	shown = shown[:min(len(shown), maxRows)]
 	slices.SortStableFunc(shown, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
-	positions, widest := make([]string, len(shown)), 0
-	for i, s := range shown {
-		positions[i] = position(text, s.Start)
-		widest = max(widest, len(positions[i]))
+	for _, s := range shown {
+		rows = append(rows, fmt.Sprintf("%s\t%-5s %s", visible(string(s.Kind)), position(text, s.Start),
+			quote(text[s.Start:s.End], maxQuote)))
 	}
-	limit := p.room(maxQuote, labelWidth+widest+6)
-	for i, s := range shown {
-		at := p.paint(dim, fmt.Sprintf("%-*s", widest, positions[i]))
-		p.printf("%s%s  %s\n", p.label(string(s.Kind)), at, quote(text[s.Start:s.End], limit))
-	}
-	if more := total - len(shown); more > 0 {
-		p.row("", fmt.Sprintf("… and %d more", more))
-	}
-}
-
-// room returns how many characters of at most limit fit beside the used columns of a terminal; at least 12.
-func (t terminal) room(limit, used int) int {
-	if t.width > 0 {
-		limit = max(12, min(limit, t.width-used))
-	}
-	return limit
+	return rows, total - len(shown)
 }
 
 // position is line and column of a byte offset, both from 1. The column is in characters, as an editor counts them,
@@ -128,17 +98,19 @@ func position(text string, offset int) string {
 // evidenceInWords is "test output, exit code, commit or PR link". If all kinds are missing, any of them will do. If
 // some are missing, all of them are needed.
 func evidenceInWords(kinds []classify.EvidenceKind) string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, strings.Replace(words(string(k)), "pull request", "PR link", 1))
-	}
-	join := " and "
+	text, join := "", " and "
 	if len(kinds) >= 4 {
 		join = " or "
 	}
-	text := strings.Join(names, ", ")
-	if i := strings.LastIndex(text, ", "); i > 0 {
-		text = text[:i] + join + text[i+len(", "):]
+	for i, k := range kinds {
+		switch name := strings.Replace(words(string(k)), "pull request", "PR link", 1); {
+		case i == 0:
+			text = name
+		case i == len(kinds)-1:
+			text += join + name
+		default:
+			text += ", " + name
+		}
 	}
 	return text
 }

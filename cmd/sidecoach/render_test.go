@@ -51,8 +51,10 @@ send to the agent:
   - show the test output that you saw when you ran them
 `},
 		{name: "wrapped on a terminal", d: rejected(), text: example, term: terminal{width: 36}, want: `
-continue · rejected completion · tier rejection · 0.91
-  claim     2:1   "Fixed the…"
+continue · rejected completion ·
+tier rejection · 0.91
+  claim     2:1 "Fixed the login
+            redirect"
   hedge     2:27  "should work now"
   missing   test output, exit code,
             commit or PR link
@@ -60,14 +62,14 @@ send to the agent:
   [System Coach] You wrote "should
   work now".
   - show the test output that you
-    saw when you ran them
+  saw when you ran them
 `},
 		{name: "in colour", d: autocontinue.Decision{Action: autocontinue.Deliver, Outcome: "completed", Reason: "completion",
 			Result: classify.Result{Type: classify.Completion, Confidence: 0.97,
 				Signals: []classify.Signal{at("ok", "ok", classify.SignalEvidence, 1)}}}, text: "ok", term: terminal{color: true},
 			want: "\n" +
 				"\x1b[1;32mdeliver\x1b[0m\x1b[2m · \x1b[0m\x1b[1mcompletion\x1b[0m\x1b[2m · \x1b[0m0.97\n" +
-				"  \x1b[2mevidence  \x1b[0m\x1b[2m1:1\x1b[0m  \"ok\"\n"},
+				"  \x1b[2mevidence  \x1b[0m1:1   \"ok\"\n"},
 		{name: "to the human", d: autocontinue.Decision{Action: autocontinue.Deliver, Outcome: "needs_human",
 			Reason: "low_confidence", Note: "not certain enough", Degraded: []string{"plan.md: no section"},
 			Result: classify.Result{Type: classify.Status, Confidence: 0.5, Reason: "looks like\nprogress",
@@ -100,13 +102,13 @@ suppress · run closed
 				Signals: []classify.Signal{at("\x1b[2J ok?", "\x1b[2J ok?", classify.SignalQuestion, 1),
 					{Kind: "claim", Start: 5, End: 99}}}}, text: "\x1b[2J ok?", want: `
 deliver · question · 0.90
-  question  1:1  "\x1b[2J ok?"
+  question  1:1   "\x1b[2J ok?"
   why       \u202e
   note      a\x1b[2Jb
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want[1:], render(tt.d, tt.text, tt.term)); diff != "" {
+			if diff := cmp.Diff(tt.want[1:], tt.term.show(render(tt.d, tt.text))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -125,7 +127,7 @@ func TestRenderShowsTheStrongestSignalsInOrder(t *testing.T) {
 			classify.Signal{Kind: classify.SignalEvidence, Start: 3 * i, End: 3*i + 2, Weight: float64(i % 6)},
 		)
 	}
-	out := render(d, text, terminal{})
+	out := terminal{}.show(render(d, text))
 	assert.Equal(t, maxRows, strings.Count(out, "evidence"))
 	assert.Contains(t, out, "          … and 9 more\n")
 	assert.NotContains(t, out, " 1:1 ", "the weakest is left out")

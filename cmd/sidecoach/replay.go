@@ -90,9 +90,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		case replayFault:
 			complain(stderr, "sidecoach: "+v.File+": "+v.Fault)
 		case replayTotal:
-			p := page{terminal: t}
-			p.printReplay(sessions, v)
-			return p.print(out)
+			return t.tell(out, replayTable(sessions, v))
 		}
 		return nil
 	}

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -221,26 +219,16 @@ func worth(agrees, against int) string {
 	return "may_pay"
 }
 
-// printReplay prints a row for each session and the total. Of many sessions those with most to say have a row.
-func (p *page) printReplay(sessions []replaySession, total replayTotal) {
+// replayTable has a row for each session, and the total. Of many sessions those with most to say have a row.
+func replayTable(sessions []replaySession, total replayTotal) string {
 	slices.SortStableFunc(sessions, func(a, b replaySession) int {
 		return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
 			cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
 	})
-	shown := sessions[:min(len(sessions), maxSessionRows)]
-	for _, s := range shown {
-		name := s.File
-		if !strings.Contains(filepath.Base(s.File), s.Session) {
-			name += "#" + s.Session
-		}
-		p.row(s.Agent, fmt.Sprintf("%s, %s continued, %s agrees, %s against, %s missed: %s", plural(s.Pauses, "pause"),
-			thousands(s.Continued), thousands(s.Agrees), thousands(s.Against), thousands(s.Missed), name))
-	}
-	if more := len(sessions) - len(shown); more > 0 {
-		p.row("", thousands(more)+" more: see --json")
-	}
-	if len(sessions) > 0 {
-		p.printf("\n")
-	}
-	p.view("replay", total)
+	more := max(0, len(sessions)-maxSessionRows)
+	return view("replay", struct {
+		replayTotal
+		Rows []replaySession
+		More int
+	}{total, sessions[:len(sessions)-more], more})
 }

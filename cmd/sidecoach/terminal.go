@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"text/template"
@@ -59,62 +60,48 @@ const (
 	cyan   style = "1;36"
 )
 
-// paint returns text in a style, or as it is where there is no colour.
-func (t terminal) paint(s style, text string) string {
-	if !t.color || s == "" {
-		return text
-	}
-	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
-}
+func paint(s style, text string) string { return "\x1b[" + string(s) + "m" + text + "\x1b[0m" }
 
-// tell writes lines to standard output, wrapped where that is a terminal.
-func (t terminal) tell(w io.Writer, lines string) error {
-	p := page{terminal: t}
-	for line := range strings.Lines(lines) {
-		p.say("", strings.TrimRight(line, " \n"))
-	}
-	return p.print(w)
-}
-
-type page struct {
-	terminal
-	strings.Builder
-}
-
-func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
-
-func (p *page) print(w io.Writer) error {
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-func (p *page) say(s style, line string) {
-	for _, part := range wrap(line, p.width) {
-		p.printf("%s\n", p.paint(s, part))
-	}
-}
+var painted = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 const labelWidth = 10
 
-func (p *page) label(name string) string {
-	return "  " + p.paint(dim, fmt.Sprintf("%-*s", labelWidth, name))
+// tell writes lines to standard output, see [terminal.show].
+func (t terminal) tell(w io.Writer, lines string) error {
+	_, err := io.WriteString(w, t.show(lines))
+	return err
 }
 
-// row adds a label and a text beside it, wrapped. An empty text makes no row.
-func (p *page) row(label, text string) {
-	if text == "" {
-		return
+// show returns lines as the terminal shows them: wrapped, and in colour where it has colours. A line with a tab is a
+// label and a text, a line that begins with "!" is a warning, and an empty line does not count.
+func (t terminal) show(lines string) string {
+	if !t.color {
+		lines = painted.ReplaceAllString(lines, "")
 	}
-	for _, line := range wrap(oneLine(text), p.width-labelWidth-2) {
-		p.printf("%s%s\n", p.label(label), line)
-		label = ""
+	shown := ""
+	for line := range strings.SplitSeq(lines, "\n") {
+		label, text, isRow := strings.Cut(line, "\t")
+		warning, isWarning := strings.CutPrefix(line, "!")
+		switch {
+		case isRow && text == "":
+		case isRow:
+			indent := label[:len(label)-len(strings.TrimLeft(label, " "))]
+			for _, part := range wrap(text, t.width-labelWidth-2-len(indent)) {
+				if label = fmt.Sprintf("%-*s", labelWidth+len(indent), label); t.color {
+					label = paint(dim, label)
+				}
+				shown += "  " + label + part + "\n"
+				label = indent
+			}
+		case isWarning && t.color:
+			shown += paint(yellow, warning) + "\n"
+		case line != "":
+			for _, part := range wrap(warning, t.width) {
+				shown += strings.TrimRight(part, " ") + "\n"
+			}
+		}
 	}
-}
-
-func (p *page) rows(label string, texts []string) {
-	for _, text := range texts {
-		p.row(label, text)
-	}
+	return shown
 }
 
 //go:embed views.txt
@@ -123,10 +110,10 @@ var viewsText string
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural,
-		"thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
+		"thousands": thousands, "counts": counts, "check": checkInWords, "quote": quote, "trim": func(s string) string { return strings.TrimRight(s, "\r\n") }, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
-		"visible": visible, "value": func(x *float64) float64 { return *x },
+		"visible": visible, "bold": func(s string) string { return paint(bold, s) }, "value": func(x *float64) float64 { return *x },
 		"first": func(n int, list []string) []string { return list[:min(n, len(list))] },
 	}).Parse(viewsText))
 })
@@ -140,20 +127,6 @@ func view(name string, data any) string {
 	return b.String()
 }
 
-// view adds a list of rows of views.txt.
-func (p *page) view(name string, data any) {
-	for line := range strings.Lines(view(name, data)) {
-		line = strings.TrimRight(line, "\n")
-		if label, text, isRow := strings.Cut(line, "\t"); isRow {
-			p.row(label, text)
-		} else if warning, ok := strings.CutPrefix(line, "!"); ok {
-			p.say(yellow, warning)
-		} else if line != "" {
-			p.say("", line)
-		}
-	}
-}
-
 // visible returns s for one line of a terminal, see [plaintext.Visible].
 func visible(s string) string { return plaintext.Visible(s) }
 
@@ -164,27 +137,21 @@ func quote(span string, limit int) string {
 	return `"` + plaintext.Cut(oneLine(span), limit) + `"`
 }
 
-// wrap breaks a line between words so that no part is wider than width columns, unless a word is. Parts after the first
-// stand below the text of a list item. A width of 0 or less breaks nothing.
-func wrap(line string, width int) []string {
-	if width <= 0 || runewidth.StringWidth(line) <= width {
+// wrap breaks a line between words so that no part is wider than width columns, unless a word is. A width of 0 or less
+// breaks nothing, and a line in colour stays whole.
+func wrap(line string, width int) (parts []string) {
+	if width <= 0 || runewidth.StringWidth(line) <= width || painted.MatchString(line) {
 		return []string{line}
 	}
-	text := strings.TrimLeft(line, " ")
-	indent := line[:len(line)-len(text)]
-	hang := indent
-	if strings.HasPrefix(text, "- ") {
-		hang += "  "
-	}
-	var parts []string
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	part := indent
-	for i, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(line) {
 		switch {
-		case i == 0:
+		case part == indent:
 			part += word
 		case runewidth.StringWidth(part+" "+word) > width:
 			parts = append(parts, part)
-			part = hang + word
+			part = indent + word
 		default:
 			part += " " + word
 		}

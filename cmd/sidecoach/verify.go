@@ -284,14 +284,6 @@ func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
 		}
 		return writeJSON(w, v)
 	}
-	p := page{terminal: t}
-	p.printf("%s%s%s\n", p.paint(standings[v.standing].color, v.Verdict), p.paint(dim, " · "), view("honesty", v.Honesty))
-	p.view("verification", v)
-	for i, it := range v.Decision.Items { // for the agent, worst first
-		if i == 0 {
-			p.printf("%s\n", p.paint(bold, "feedback:"))
-		}
-		p.row(string(it.Severity), it.String())
-	}
-	return p.print(w)
+	head := paint(standings[v.standing].color, v.Verdict) + paint(dim, " · ") + view("honesty", v.Honesty) + "\n"
+	return t.tell(w, head+view("verification", v))
 }
