@@ -36,55 +36,49 @@ type installOptions struct {
 
 func newHookInstall(t terminal) *cobra.Command {
 	var o installOptions
-	cmd := o.command("install HOST [--user|--project] [--write] [flags]")
+	cmd := o.command("install HOST [--user|--project] [--write] [flags]",
+		func(cmd *cobra.Command, h hook.Host, files []string) error { return o.install(cmd, h, files[0], t) })
 	bind(cmd.Flags(), "write", &o.write)
 	o.hook = newHookOptions(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.install(cmd, hook.Host(args[0]), t) }
 	return cmd
 }
 
 func newHookUninstall(t terminal) *cobra.Command {
 	var o installOptions
-	cmd := o.command("uninstall HOST [--user|--project]")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return o.uninstall(cmd.OutOrStdout(), hook.Host(args[0]), t)
-	}
-	return cmd
+	return o.command("uninstall HOST [--user|--project]",
+		func(cmd *cobra.Command, h hook.Host, files []string) error {
+			said, err := uninstall(h, files)
+			return errors.Join(err, t.tell(cmd.OutOrStdout(), said))
+		})
 }
 
-func (o *installOptions) command(use string) *cobra.Command {
+// command returns a command about the files that may hold a host's settings, as absolute paths. Install writes the
+// first.
+func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host, []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, ValidArgs: hostNames()}
-	cmd.Args = func(_ *cobra.Command, args []string) error {
-		hint := "the hosts are " + strings.Join(hostNames(), ", ") + ": " + cmd.CommandPath() + " " + hostNames()[0]
-		if len(args) != 1 {
-			return misuse(hint, "%s takes one host", cmd.Name())
-		}
-		if !slices.Contains(hostNames(), args[0]) {
-			return misuse(hint+"; for another agent write a loop, as sidecoach --help shows", "unknown host %q", args[0])
-		}
-		return nil
-	}
 	bind(cmd.Flags(), "user", &o.user, "project", &o.project)
-	return cmd
-}
-
-// files returns the settings that may hold the hook, as absolute paths. Install writes the first.
-func (o *installOptions) files(h hook.Host) ([]string, error) {
-	if o.user && o.project {
-		return nil, misuse("leave one of them out", "--user and --project exclude each other")
-	}
-	home, _ := os.UserHomeDir()
-	files := install.Hook{Host: h}.Files(o.project, home, os.Getenv)
-	if len(files) == 0 {
-		return nil, badInput("set HOME, or use --project", "there is no home folder")
-	}
-	for i, name := range files {
-		var err error
-		if files[i], err = filepath.Abs(name); err != nil {
-			return nil, err
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) != 1 || !slices.Contains(hostNames(), args[0]):
+			return misuse("for another agent write a loop, as sidecoach --help shows", "%s takes one host: %s", cmd.Name(),
+				strings.Join(hostNames(), ", "))
+		case o.user && o.project:
+			return misuse("leave one of them out", "--user and --project exclude each other")
 		}
+		home, _ := os.UserHomeDir()
+		files := install.Hook{Host: hook.Host(args[0])}.Files(o.project, home, os.Getenv)
+		if len(files) == 0 {
+			return badInput("set HOME, or use --project", "there is no home folder")
+		}
+		for i, name := range files {
+			var err error
+			if files[i], err = filepath.Abs(name); err != nil {
+				return err
+			}
+		}
+		return run(cmd, hook.Host(args[0]), files)
 	}
-	return files, nil
+	return cmd
 }
 
 // program returns the absolute path of this program. If a link of that name on the search path leads to it, the path
@@ -107,16 +101,12 @@ func program() (string, error) {
 	return path, nil
 }
 
-func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal) error {
-	files, err := o.files(host)
-	if err != nil {
-		return err
-	}
+func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string, t terminal) error {
 	h, err := o.checked(cmd, host)
 	if err != nil {
 		return err
 	}
-	stdout, stderr, file := cmd.OutOrStdout(), cmd.ErrOrStderr(), files[0]
+	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if o.write {
 		text, err := write(h, file, stderr)
 		if err != nil {
@@ -130,25 +120,20 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, t terminal)
 		if _, err := stdout.Write(h.Snippet()); err != nil {
 			return err
 		}
-		where := "save this as " + file + ", which does not exist yet"
-		if exists(file) {
-			where = "put this into " + file + ", beside what is there"
-		}
+		where := "sidecoach: put this into " + file + ", beside what may be there"
 		if h.Writable() {
 			where += "; --write does that"
 		}
-		complain(stderr, "sidecoach: "+where)
+		complain(stderr, where)
 	}
-	warnTwice(h, file, stderr)
 	if hint := trust[host]; hint != "" {
 		complain(stderr, "hint: "+hint)
 	}
 	log := "sidecoach log"
-	if dir := o.hook.keeper.state; dir != "" {
-		if abs, err := filepath.Abs(dir); err == nil {
-			dir = abs
+	for _, flag := range h.Flags {
+		if strings.HasPrefix(flag, "--state=") {
+			log += " " + h.Quote(flag)
 		}
-		log += " --state " + h.Quote(dir)
 	}
 	complain(stderr, "hint: restart "+host.Product()+"; after an agent has paused there, "+log+" shows the decisions")
 	if o.project {
@@ -192,19 +177,6 @@ var trust = map[hook.Host]string{
 		"with a URL in a command: set OPENAI_BASE_URL instead of --base-url",
 }
 
-// warnTwice says that other settings, of the user or of the project, run the hook as well: a host runs both.
-func warnTwice(h install.Hook, file string, stderr io.Writer) {
-	for _, project := range []bool{false, true} {
-		names, _ := (&installOptions{project: project}).files(h.Host)
-		for _, name := range names {
-			text, err := readSettings(name)
-			if _, times, _ := h.Remove(plainSettings(text)); name != file && err == nil && times > 0 {
-				complain(stderr, "sidecoach: "+name+" has the hook, too; one is enough")
-			}
-		}
-	}
-}
-
 // beforeInstall ends the name of the copy that install makes of settings without the hook.
 const beforeInstall = ".before-sidecoach"
 
@@ -239,31 +211,23 @@ func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 	return said, cannot("write", file, err)
 }
 
-// uninstall removes the hook from all settings of the scope that have it.
-func (o *installOptions) uninstall(stdout io.Writer, host hook.Host, t terminal) error {
-	files, err := o.files(host)
-	if err != nil {
-		return err
-	}
+// uninstall removes the hook from all files that have it, and returns what to say.
+func uninstall(host hook.Host, files []string) (said string, err error) {
 	h := install.Hook{Host: host, Program: "sidecoach"}
 	if path, err := os.Executable(); err == nil {
 		h.Program = path
 	}
-	said := ""
 	for _, file := range files {
-		text, err := remove(h, file)
-		if said += text; err != nil {
-			_ = t.tell(stdout, said)
-			return err
-		}
+		text, failed := remove(h, file)
+		said, err = said+text, errors.Join(err, failed)
 	}
-	if said == "" {
-		return t.tell(stdout, "not installed in "+files[0]+"\n")
+	switch {
+	case said == "" && err == nil:
+		said = "not installed in " + files[0] + "\n"
+	case err == nil:
+		said += "the state and the journal stay\n"
 	}
-	if dir, err := stateDir(""); err == nil && exists(dir) {
-		said += "the state and the journal of all agents stay in " + dir + "\n"
-	}
-	return t.tell(stdout, said)
+	return said, err
 }
 
 // remove removes the hook from one file and returns what to say; "" if it is not there. If nothing else has changed
@@ -279,8 +243,6 @@ func remove(h install.Hook, file string) (said string, err error) {
 		return "", cannotChange(file, err)
 	case times == 0:
 		return "", nil
-	case !h.Writable() && rest == nil:
-		return "delete " + file + ": it has nothing but the hook\n", nil
 	case !h.Writable():
 		return "remove the lines that run sidecoach from " + file + "\n", nil
 	}

@@ -247,13 +247,7 @@ func (o *judging) missing() error {
 	}
 	cfg, err := o.llm.config(1)
 	if program := cfg.Command.Program(); err == nil && program != "" {
-		_, missing := exec.LookPath(program)
-		switch {
-		case missing != nil && filepath.Base(program) != program:
-			return fmt.Errorf("cannot run %s: %w", program, cause(errors.Unwrap(missing)))
-		case missing != nil:
-			return fmt.Errorf("%s is not in PATH", program)
-		}
+		_, err = exec.LookPath(program)
 	}
 	return err
 }
