@@ -79,7 +79,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cases, err := loadCases(cmd.ErrOrStderr(), o.cases)
+	cases, err := loadCases(o.cases)
 	if err != nil {
 		return err
 	}
@@ -124,6 +124,8 @@ func (o *evalOptions) check() error {
 		return misuse("they are whole numbers from 1 to 1000", "--repeat or --parallel is out of range")
 	case o.regression && o.baseline == "":
 		return misuse(needs, "--fail-on-regression needs a baseline")
+	case o.html != "" && filepath.Ext(o.html) != ".html": // it could be a file with cases
+		return misuse("name a file that ends in .html", "--html cannot be %q", o.html)
 	case (o.noCache || o.repeat > 1) && o.cache != "":
 		return misuse("leave one of them out", "--no-cache and --repeat ask anew; --cache does not")
 	}
@@ -159,6 +161,10 @@ func (o *evalOptions) variants() (list []variant, err error) {
 		}
 		return []variant{{name: kind, classifier: heuristic}}, nil
 	}
+	cache, err := o.answers()
+	if err != nil {
+		return nil, err
+	}
 	for _, list := range []*[]string{&o.prompts, &o.models} {
 		if len(*list) == 0 {
 			*list = []string{""} // the default
@@ -168,9 +174,20 @@ func (o *evalOptions) variants() (list []variant, err error) {
 		for _, model := range o.models {
 			l := o.llm
 			l.Model, l.prompt = model, prompt
-			v, err := o.variant(&l, heuristic)
+			cfg, err := l.config(o.parallel)
 			if err != nil {
 				return nil, err
+			}
+			cfg.Cache = cache
+			judge, err := l.judge(cfg, heuristic)
+			if err != nil {
+				return nil, err
+			}
+			v := variant{classifier: judge, name: fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, l.modelName(),
+				cmp.Or(prompt, "built-in"), promptHash(judge))}
+			if o.classifier.value == "cascade" {
+				v.classifier = classify.Cascade(heuristic, judge, o.certain)
+				v.name += fmt.Sprintf(", certain %v", o.certain)
 			}
 			list = append(list, v)
 		}
@@ -178,44 +195,22 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	return list, nil
 }
 
-func (o *evalOptions) variant(l *llmOptions, heuristic *classify.Heuristic) (v variant, err error) {
-	cfg, err := l.config(o.parallel)
-	if err != nil {
-		return v, err
-	}
-	if cfg.Cache, err = o.answers(); err != nil {
-		return v, err
-	}
-	judge, err := l.judge(cfg, heuristic)
-	if err != nil {
-		return v, err
-	}
-	v.classifier = judge
-	v.name = fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, l.modelName(), cmp.Or(l.prompt, "built-in"),
-		promptHash(judge))
-	if o.classifier.value == "cascade" {
-		v.classifier = classify.Cascade(heuristic, judge, o.certain)
-		v.name += fmt.Sprintf(", certain %v", o.llm.flags.Lookup("certain").Value)
-	}
-	return v, nil
-}
-
 // answers returns where the answers of an LLM are kept, or nil.
 func (o *evalOptions) answers() (llm.Cache, error) {
 	if o.noCache || o.repeat > 1 { // each repeat asks anew
 		return nil, nil
 	}
-	const hint = "name another folder with --cache, or use --no-cache"
-	dir := o.cache
+	dir, err := o.cache, error(nil)
 	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			return nil, badInput(hint, "there is no folder for the LLM's answers: %v", err)
-		}
-		dir = filepath.Join(user, "sidecoach", "answers")
+		dir, err = os.UserCacheDir()
+		dir = filepath.Join(dir, "sidecoach", "answers")
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, badInput(hint, "cannot keep the LLM's answers in %q: %v", dir, cause(err))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return nil, badInput("name another folder with --cache, or use --no-cache", "cannot keep the LLM's answers in %q: %v",
+			dir, cause(err))
 	}
 	return &llm.DirCache{Dir: dir}, nil
 }
@@ -264,35 +259,34 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 func (o *evalOptions) unmet(reports []evaluate.Report) error {
 	var missed []string
 	for _, r := range reports {
-		name := ""
-		if len(reports) > 1 {
-			name = r.Classifier + ": "
-		}
-		miss := func(format string, args ...any) {
-			missed = append(missed, name+fmt.Sprintf(format, args...))
-			name = ""
-		}
-		if failed := r.Cost.Errors + r.Cost.Fallbacks; failed > 0 && failed*3 >= r.Cost.Calls {
+		failed := r.Cost.Errors + r.Cost.Fallbacks
+		if failed > 0 && failed*3 >= r.Cost.Calls {
 			why := ""
 			for _, o := range r.Outcomes {
 				why = cmp.Or(why, o.Verdict.Error, o.Verdict.Fallback)
 			}
 			return badInput("the figures mean little; look at the judge, its login, the server, the key and the model",
 				"%d of %d calls failed: %s", failed, r.Cost.Calls, why)
-		} else if failed > 0 && len(o.requirements) > 0 {
-			miss("%d calls failed", failed)
+		}
+		var here []string
+		if failed > 0 && len(o.requirements) > 0 {
+			here = append(here, fmt.Sprintf("%d calls failed", failed))
 		}
 		for _, q := range o.requirements {
 			switch f, ok := q.Met(r); {
 			case !ok && f.Of > 0:
-				miss("%s (it is %.4g)", q, f.Value)
+				here = append(here, fmt.Sprintf("%s (it is %.4g)", q, f.Value))
 			case !ok:
-				miss("%s (there is nothing to measure it on)", q)
+				here = append(here, q.String()+" (there is nothing to measure it on)")
 			}
 		}
 		if c := r.Comparison; o.regression && c != nil && c.Regressed() {
-			miss("no regression (%s)", c)
+			here = append(here, fmt.Sprintf("no regression (%s)", c))
 		}
+		if len(here) > 0 && len(reports) > 1 {
+			here[0] = r.Classifier + ": " + here[0]
+		}
+		missed = append(missed, here...)
 	}
 	if len(missed) == 0 {
 		return nil
@@ -302,24 +296,15 @@ func (o *evalOptions) unmet(reports []evaluate.Report) error {
 }
 
 // loadCases reads the cases that the patterns name. Of several faults, the first ones are listed.
-func loadCases(stderr io.Writer, patterns []string) ([]evaluate.Case, error) {
+func loadCases(patterns []string) ([]evaluate.Case, error) {
 	cases, err := evaluate.LoadCases(anywhere{}, patterns...)
-	if err == nil {
-		return cases, nil
+	if err != nil {
+		faults := strings.Split(err.Error(), "\n")
+		return nil, badInput("--cases takes files and patterns such as 'cases/*.jsonl'; "+
+			`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`,
+			"%s", strings.Join(faults[:min(len(faults), 5)], "; "))
 	}
-	const hint, most = "--cases takes files and patterns such as 'cases/*.jsonl'; " +
-		`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`, 5
-	faults := strings.Split(err.Error(), "\n")
-	if len(faults) == 1 {
-		return nil, badInput(hint, "%s", faults[0])
-	}
-	for _, f := range faults[:min(len(faults), most)] {
-		complain(stderr, f)
-	}
-	if len(faults) > most {
-		return nil, badInput(hint, "the cases have faults; these are the first %d", most)
-	}
-	return nil, badInput(hint, "the cases have %d faults", len(faults))
+	return cases, nil
 }
 
 // anywhere is the file system by the names that the command line has.
@@ -328,16 +313,14 @@ type anywhere struct{}
 func (anywhere) Open(name string) (fs.File, error)               { return os.Open(name) }
 func (anywhere) Glob(pattern string) (names []string, err error) { return filepath.Glob(pattern) }
 
-func readBaseline(name string) (evaluate.Report, error) {
+func readBaseline(name string) (r evaluate.Report, err error) {
 	f, err := os.Open(name)
-	if err != nil {
-		return evaluate.Report{}, badInput("make one: sidecoach eval --cases FILE --json >before.json",
-			"cannot open the baseline %q: %v", name, cause(err))
+	if err == nil {
+		defer f.Close()
+		r, err = evaluate.ReadReport(f)
 	}
-	defer f.Close()
-	r, err := evaluate.ReadReport(f)
 	if err != nil {
-		err = badInput("make one: sidecoach eval --json >before.json; give the next report another name, "+
+		err = badInput("make one: sidecoach eval --cases FILE --json >before.json; give the next report another name, "+
 			"because a shell empties that file first", "the baseline %q cannot be used: %v", name, cause(err))
 	}
 	return r, err
@@ -354,7 +337,7 @@ func (o *evalOptions) print(w io.Writer, reports []evaluate.Report) error {
 // bar shows progress on a terminal; anywhere else it shows nothing.
 type bar struct {
 	w     io.Writer // nil where there is no terminal
-	shown string
+	shown bool
 }
 
 func newBar(stderr io.Writer) *bar {
@@ -364,20 +347,16 @@ func newBar(stderr io.Writer) *bar {
 	return &bar{w: stderr}
 }
 
-// show is called as often as there is progress. It draws when the percentage changes, in one line.
 func (b *bar) show(done, total int) {
-	percent := fmt.Sprintf("%3d %%", 100*int64(done)/int64(total))
-	if b.w == nil || percent == b.shown {
-		return
+	if b.w != nil {
+		b.shown = true
+		fmt.Fprintf(b.w, "\r%d of %d\x1b[K", done, total)
 	}
-	b.shown = percent
-	line := fmt.Sprintf("%s  %s of %s", percent, thousands(done), thousands(total))
-	fmt.Fprintf(b.w, "\r%.*s\x1b[K", widthOf(b.w)-1, line)
 }
 
 func (b *bar) clear() {
-	if b.shown != "" {
-		b.shown = ""
+	if b.shown {
+		b.shown = false
 		io.WriteString(b.w, "\r\x1b[K")
 	}
 }

@@ -233,7 +233,7 @@ func TestPageReplacesNoCases(t *testing.T) {
 	_, stderr, status := sidecoach(t, strings.NewReader(""), "eval", "--cases", filepath.Join(dir, "*.jsonl"), "--html",
 		cases)
 	assert.Equal(t, exitUsage, status)
-	assert.Contains(t, stderr, "overwrite")
+	assert.Contains(t, stderr, "ends in .html")
 	got, err := os.ReadFile(cases)
 	require.NoError(t, err)
 	assert.Equal(t, line, string(got))

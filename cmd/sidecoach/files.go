@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,16 +28,11 @@ func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 	}
 	name := args[0]
 	f, err := os.Open(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", badInput("check the name; pipe in a text: echo 'All done.' | sidecoach", "no such file: %q", name)
-	case err != nil:
-		return "", badInput("check its name and permissions", "cannot open %q: %v", name, cause(err))
+	if err != nil {
+		return "", badInput("check the name; pipe in a text: echo 'All done.' | sidecoach", "cannot open %q: %v", name,
+			cause(err))
 	}
 	defer f.Close()
-	if isFolder(name) {
-		return "", badInput("name the file with what the agent printed last", "%q is a directory", name)
-	}
 	return readAll(f, "the file")
 }
 
@@ -78,7 +72,6 @@ func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
 // regular file in the tree that can be read. The caller closes the tree.
 func openPlan(dir, name string) (tree *os.Root, local string, err error) {
-	const hint = "--plan takes the name of a Markdown file in the working tree"
 	dir, err = filepath.Abs(dir)
 	file := name
 	if !filepath.IsAbs(file) {
@@ -93,23 +86,22 @@ func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 		local, err = filepath.Rel(dir, file)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, "", badInput(hint, "no such plan: %q", name)
 	case err == nil && !filepath.IsLocal(local):
-		return nil, "", badInput("run sidecoach in the directory with the plan, or in one above it",
-			"the plan %q lies outside the working tree", name)
+		err = errors.New("it lies outside the working tree")
 	case err == nil && !isRegular(file): // to open a named pipe would wait for its writer
-		return nil, "", badInput(hint, "the plan %q is not a regular file", name)
+		err = errors.New("it is not a regular file")
+	case err == nil:
+		tree, err = os.OpenRoot(dir)
 	}
 	if err == nil {
 		var f *os.File
-		if f, err = os.Open(file); err == nil {
-			f.Close()
-			tree, err = os.OpenRoot(dir)
+		if f, err = tree.Open(local); err == nil {
+			err = f.Close()
 		}
 	}
 	if err != nil {
-		return nil, "", badInput("check its name and permissions", "cannot open the plan %q: %v", name, cause(err))
+		return nil, "", badInput("--plan takes the name of a Markdown file in the working tree", "cannot use the plan %q: %v",
+			name, cause(err))
 	}
 	return tree, filepath.ToSlash(local), nil
 }
@@ -149,12 +141,6 @@ func writePage(name string, read []string, reports ...evaluate.Report) error {
 		err = filestore.WriteFile(name, page.Bytes(), 0o600)
 	}
 	return cannot("write", name, err)
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, missing := os.Stat(b)
-	return err == nil && missing == nil && os.SameFile(one, other)
 }
 
 // cannot words an error about a file that cannot be written, copied or removed; nil stays nil.

@@ -113,7 +113,12 @@ func (o *hookOptions) answer(
 				_ = verifier.Remember(ctx, k.dir, session, dir)
 			}
 		},
-		Notice: func(ctx context.Context) string { return strings.Trim(k.judge.notice(ctx)+"\n"+ignored, "\n") },
+		Notice: func(context.Context) string {
+			if k.judge != nil {
+				return strings.Trim(k.judge.notice+"\n"+ignored, "\n")
+			}
+			return ignored
+		},
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
 			k.lacks = p.Lack
 			o, why := o.in(ctx, projects, folderOf(p.Began))

@@ -144,11 +144,8 @@ func (o *llmOptions) modelName() string {
 func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
-		hint := "look at --model and --base-url, OPENAI_API_KEY, OPENAI_BASE_URL and SIDECOACH_MODEL"
-		if strings.Contains(err.Error(), "allow insecure http") {
-			hint = "use an https:// address, or --insecure-http if you know who can read the traffic"
-		}
-		return nil, misuse(hint, "the LLM cannot be used: %s", llmError(err))
+		return nil, misuse("look at --model and --base-url (https, or with --insecure-http), OPENAI_API_KEY, OPENAI_BASE_URL "+
+			"and SIDECOACH_MODEL", "the LLM cannot be used: %s", llmError(err))
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.prompt != "" {
@@ -156,17 +153,18 @@ func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.
 		if err = errors.New("it is not a folder"); !exists(o.prompt) || isFolder(o.prompt) { // to open a pipe may block
 			root, err = os.OpenRoot(o.prompt)
 		}
-		if err != nil {
-			return nil, badInput("sidecoach prompt DIR writes the built-in prompt to DIR, to start from",
-				"cannot open the prompt %q: %v", o.prompt, cause(err))
+		if err == nil {
+			defer root.Close()
+			opts.Prompt = root.FS()
 		}
-		defer root.Close()
-		opts.Prompt = root.FS()
 	}
-	judge, err := llm.New(client, opts)
+	var judge *llm.Classifier
+	if err == nil {
+		judge, err = llm.New(client, opts)
+	}
 	if err != nil {
 		return nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR",
-			"the prompt %q cannot be used: %s", o.prompt, llmError(err))
+			"the prompt %q cannot be used: %s", o.prompt, llmError(cause(err)))
 	}
 	return judge, nil
 }
@@ -259,21 +257,11 @@ func newPrompt() *cobra.Command {
 			if len(args) != 1 || args[0] == "" {
 				return misuse("sidecoach prompt my-prompt", "prompt takes one folder")
 			}
-			prompt, dir := llm.Prompt(), args[0]
-			err := os.CopyFS(dir, prompt)
-			if errors.Is(err, fs.ErrExist) {
-				return badInput("name another folder, or remove the file",
-					"a file in %q is there already and is not overwritten", dir)
+			if err := os.CopyFS(args[0], llm.Prompt()); err != nil {
+				return badInput("name a new folder: no file is overwritten", "cannot write the prompt to %q: %v", args[0],
+					cause(err))
 			}
-			if err != nil {
-				return badInput("check the name and the permissions of the folder", "cannot write the prompt to %q: %v",
-					dir, cause(err))
-			}
-			names, err := fs.Glob(prompt, "*")
-			for _, name := range names {
-				fmt.Fprintln(cmd.OutOrStdout(), visible(filepath.Join(dir, name)))
-			}
-			return err
+			return nil
 		},
 	}
 }
@@ -290,16 +278,16 @@ const (
 // one failure and be gone.
 type judgeMemory struct {
 	Fallbacks int       `json:"fallbacks,omitempty"` // decisions in a row that the heuristic made instead
-	Told      bool      `json:"told,omitempty"`      // the human knows of them
 	Until     time.Time `json:"until,omitzero"`      // it is left alone until then
 }
 
 // rememberingJudge is a judge that leaves a judge alone that did not answer another process.
 type rememberingJudge struct {
 	classify.Classifier
-	doc  *filestore.Document[judgeMemory]
-	now  func() time.Time
-	warn func(error) // of what could not be remembered
+	doc    *filestore.Document[judgeMemory]
+	now    func() time.Time
+	warn   func(error) // of what could not be remembered
+	notice string      // what to tell the human about a judge that does not answer
 }
 
 // rememberJudge returns a judge with the memory of the judge that cfg names. Another key is another judge: a wrong one
@@ -323,11 +311,18 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r c
 	} else {
 		r, err = j.Classifier.Classify(ctx, in)
 	}
-	if err == nil && r.Usage == nil || errors.Is(err, context.Canceled) {
-		return r, err // it was not asked, or not to the end
+	if err == nil && (r.Usage == nil || known == judgeMemory{}) || errors.Is(err, context.Canceled) {
+		return r, err // it answers as before, was not asked, or not to the end
 	}
-	if known.after(err, j.now()) != known {
-		j.update(ctx, func(m judgeMemory) judgeMemory { return m.after(err, j.now()) })
+	failed := j.doc.Update(context.WithoutCancel(ctx), func(m judgeMemory) (judgeMemory, error) {
+		if m = m.after(err, j.now()); m.Fallbacks == manyFallbacks {
+			j.notice = fmt.Sprintf("sidecoach: the judge did not answer %d times in a row, so the heuristic decides; "+
+				"sidecoach log says why", manyFallbacks)
+		}
+		return m, nil
+	})
+	if failed != nil {
+		j.warn(failed)
 	}
 	return r, err
 }
@@ -347,25 +342,4 @@ func (m judgeMemory) after(err error, now time.Time) judgeMemory {
 		m.Until = now.Add(min(max(judgePause, failure.RetryAfter), longestJudgePause))
 	}
 	return m
-}
-
-// notice returns what to tell the human about a judge that does not answer, or nothing.
-func (j *rememberingJudge) notice(ctx context.Context) string {
-	if j == nil {
-		return ""
-	}
-	known, err := j.doc.Load(ctx)
-	if err != nil || known.Fallbacks < manyFallbacks || known.Told {
-		return ""
-	}
-	j.update(ctx, func(m judgeMemory) judgeMemory { m.Told = true; return m })
-	return fmt.Sprintf("sidecoach: the judge did not answer %d times in a row, so the heuristic decides; "+
-		"sidecoach log says why", known.Fallbacks)
-}
-
-func (j *rememberingJudge) update(ctx context.Context, change func(judgeMemory) judgeMemory) {
-	err := j.doc.Update(context.WithoutCancel(ctx), func(m judgeMemory) (judgeMemory, error) { return change(m), nil })
-	if err != nil {
-		j.warn(err)
-	}
 }

@@ -90,8 +90,8 @@ func TestMemoryAfterACall(t *testing.T) {
 		{"asks for less", rejected(1), judgePause},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := judgeMemory{Fallbacks: 3, Told: true, Until: noon.Add(-1)}
-			assert.Equal(t, judgeMemory{Fallbacks: 4, Told: true, Until: noon.Add(tt.want)}, before.after(tt.err, noon))
+			before := judgeMemory{Fallbacks: 3, Until: noon.Add(-1)}
+			assert.Equal(t, judgeMemory{Fallbacks: 4, Until: noon.Add(tt.want)}, before.after(tt.err, noon))
 			assert.Zero(t, before.after(nil, noon))
 		})
 	}
