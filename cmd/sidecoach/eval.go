@@ -26,10 +26,8 @@ const exitUnmet = 10 // a requirement on the figures is not met
 
 type evalOptions struct {
 	cases            []string
-	classifier       choice
-	llm              llmOptions
+	judging          judging
 	models, prompts  []string
-	certain          float64
 	cache            string
 	noCache          bool
 	repeat, parallel int
@@ -46,8 +44,7 @@ type evalOptions struct {
 
 func newEval() *cobra.Command {
 	o := evalOptions{
-		classifier: choice{value: "heuristic", allowed: []string{"heuristic", "llm", "cascade"}},
-		threshold:  classify.DefaultThreshold, certain: defaultCertain, repeat: 1, parallel: 8,
+		threshold: classify.DefaultThreshold, repeat: 1, parallel: 8,
 	}
 	cmd := &cobra.Command{
 		Use:  "eval --cases FILE… [flags]",
@@ -58,9 +55,9 @@ func newEval() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	bind(f, "cases", &o.cases, "classifier", &o.classifier)
-	o.llm.registerJudge(f)
-	bind(f, "model", &o.models, "prompt", &o.prompts, "certain", number[float64]{&o.certain, 1}, "cache", &o.cache,
+	bind(f, "cases", &o.cases)
+	o.judging.registerJudge(f)
+	bind(f, "model", &o.models, "prompt", &o.prompts, "cache", &o.cache,
 		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", number[float64]{&o.threshold, 1},
 		"by", &o.by, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
 		"json", &o.json, "html", &o.html)
@@ -71,9 +68,6 @@ func newEval() *cobra.Command {
 func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err := o.check(); err != nil {
 		return err
-	}
-	if o.llm.kind() != "" && !cmd.Flags().Changed("classifier") {
-		o.classifier.value = "llm"
 	}
 	variants, err := o.variants()
 	if err != nil {
@@ -154,12 +148,11 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := cmp.Or(o.classifier.value, "heuristic"); kind == "heuristic" {
-		if flag := o.llm.needless(); flag != "" {
-			return nil, misuse("add --judge claude, --judge api or --classifier cascade",
-				"--%s means nothing to the heuristic", flag)
-		}
-		return []variant{{name: kind, classifier: heuristic}}, nil
+	if err := o.judging.check(); err != nil {
+		return nil, err
+	}
+	if !o.judging.asks() {
+		return []variant{{name: "heuristic", classifier: heuristic}}, nil
 	}
 	cache, err := o.answers()
 	if err != nil {
@@ -172,22 +165,22 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	}
 	for _, prompt := range o.prompts {
 		for _, model := range o.models {
-			l := o.llm
-			l.Model, l.prompt = model, prompt
-			cfg, err := l.config(o.parallel)
+			j := o.judging
+			j.Model, j.prompt = model, prompt
+			cfg, err := j.config(o.parallel)
 			if err != nil {
 				return nil, err
 			}
 			cfg.Cache = cache
-			judge, err := l.judge(cfg, heuristic)
+			judge, err := j.judge(cfg, heuristic)
 			if err != nil {
 				return nil, err
 			}
-			v := variant{classifier: judge, name: fmt.Sprintf("%s %s, prompt %s %s", o.classifier.value, l.modelName(),
-				cmp.Or(prompt, "built-in"), promptHash(judge))}
-			if o.classifier.value == "cascade" {
-				v.classifier = classify.Cascade(heuristic, judge, o.certain)
-				v.name += fmt.Sprintf(", certain %v", o.certain)
+			name := fmt.Sprintf("%s, prompt %s %s", j.modelName(), cmp.Or(prompt, "built-in"), promptHash(judge))
+			v := variant{"llm " + name, judge}
+			if j.certain != 0 {
+				v.name, v.classifier = fmt.Sprintf("cascade %s, certain %v", name, j.certain),
+					classify.Cascade(heuristic, judge, j.certain)
 			}
 			list = append(list, v)
 		}

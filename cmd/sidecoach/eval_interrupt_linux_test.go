@@ -29,7 +29,7 @@ func TestInterruptedEval(t *testing.T) {
 	var stderr strings.Builder
 	status := make(chan int)
 	go func() {
-		args := []string{"eval", "--cases", cases, "--classifier", "llm", "--base-url", server.URL, "--html",
+		args := []string{"eval", "--cases", cases, "--llm", "--base-url", server.URL, "--html",
 			filepath.Join(dir, "page.html")}
 		status <- run(t.Context(), args, strings.NewReader(""), io.Discard, &stderr)
 	}()

@@ -104,14 +104,14 @@ func TestEvalOfAnLLM(t *testing.T) {
 		require.Equal(t, want, status, errs)
 		return out, errs
 	}
-	out, errs := eval(0, "--classifier", "llm", "--repeat", "3", "--no-cache")
+	out, errs := eval(0, "--llm", "--repeat", "3", "--no-cache")
 	assert.Empty(t, errs)
 	assert.Regexp(t, `llm gpt-4.1-mini, prompt built-in [0-9a-f]{8}\n2 cases, 2 sure · threshold 0.80 · 3 times `+
 		`each, 1 case unstable\n`, out)
 	assert.Contains(t, out, "7800 prompt (6144 cached) and 300 completion tokens · 1350 tokens a verdict\n")
 	assert.NotContains(t, out, "sk-not")
 
-	out, _ = eval(0, "--classifier", "cascade", "--json")
+	out, _ = eval(0, "--llm", "--certain", "0.86", "--json")
 	r, err := evaluate.ReadReport(strings.NewReader(out))
 	require.NoError(t, err)
 	assert.Regexp(t, `^cascade gpt-4.1-mini, prompt built-in [0-9a-f]{8}, certain 0.86$`, r.Classifier)
@@ -119,7 +119,7 @@ func TestEvalOfAnLLM(t *testing.T) {
 
 	baseline := filepath.Join(t.TempDir(), "report.json")
 	require.NoError(t, os.WriteFile(baseline, []byte(out), 0o600))
-	out, _ = eval(0, "--classifier", "cascade", "--model", "qwen3", "--baseline", baseline)
+	out, _ = eval(0, "--llm", "--certain", "0.86", "--model", "qwen3", "--baseline", baseline)
 	assert.Regexp(t, `not measured alike: classifier cascade gpt-4.1-mini, .* before, cascade qwen3, .* now\n`, out)
 
 	output := filepath.Join(t.TempDir(), "output.txt")
@@ -367,10 +367,10 @@ func TestHowLongAnLLMIsWaitedFor(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "k")
 	for given, want := range map[string]time.Duration{"": 0, "--timeout=1m30s": 90 * time.Second,
 		"--timeout=50ms": 50 * time.Millisecond} {
-		var o llmOptions
+		var o judging
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.register(f)
-		require.NoError(t, f.Parse(strings.Fields(given)))
+		require.NoError(t, f.Parse(strings.Fields("--llm " + given)))
 		cfg, err := o.config(1)
 		require.NoError(t, err)
 		assert.Equal(t, want, cfg.Timeout, given)

@@ -152,3 +152,9 @@ func cannot(do, name string, err error) error {
 }
 
 const checkFolder = "check the folder, its permissions and the space on the disk"
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, other)
+}

@@ -50,7 +50,7 @@ func (o *hookOptions) given() (words []string, err error) {
 		case "state", "prompt":
 			value, e = filepath.Abs(value)
 		case "judge-command":
-			if program := o.judging.llm.command.words[0]; filepath.Base(program) != program && !filepath.IsAbs(program) {
+			if program := o.judging.command.words[0]; filepath.Base(program) != program && !filepath.IsAbs(program) {
 				e = misuse("name the program by its absolute path", "the hook would not find %s", program)
 			}
 		}

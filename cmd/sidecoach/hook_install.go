@@ -148,9 +148,9 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 	if err := judging.check(); err != nil {
 		return h, err
 	}
-	if judging.llm.Timeout > hookJudgeLimit {
+	if judging.Timeout > hookJudgeLimit {
 		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, hookJudgeLimit)
-		return h, misuse(hint, "--timeout %s is too long for a hook", judging.llm.Timeout)
+		return h, misuse(hint, "--timeout %s is too long for a hook", judging.Timeout)
 	}
 	if judging.asks() {
 		if err := judging.missing(); err != nil {

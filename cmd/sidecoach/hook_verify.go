@@ -105,7 +105,7 @@ func (s setting) criteriaJudge(state, session, dir string) (
 	if !s.judging.asks() {
 		return nil, nil
 	}
-	cfg, err := s.judging.llm.config(1)
+	cfg, err := s.judging.config(1)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,49 +24,47 @@ import (
 
 const (
 	defaultModel   = "gpt-4.1-mini"
-	defaultCertain = 0.86             // of the heuristic, in a cascade: then the LLM is not asked
 	viaAPI         = "api"            // the judge behind a server
 	programTimeout = 40 * time.Second // a host waits for a hook, so a program gets less than a hook has
 )
 
-// llmOptions are the flags of an LLM. Other values come from the environment. Files have no say: an agent may write to
-// a project's folder, and must not choose where its output goes.
-type llmOptions struct {
+// judging are the flags of the commands that judge outputs. Other values come from the environment. Files have no say:
+// an agent may write to a project's folder, and must not choose where its output goes.
+type judging struct {
 	flags   *pflag.FlagSet
+	useLLM  bool
 	agent   choice // "api", or an agent whose command line judges
 	command command
+	certain float64 // of the heuristic: then the LLM is not asked; 0 asks always
 	format  choice
 	llm.Config
-	prompt, temperature string
+	prompt      string
+	temperature float64
 }
 
-func (o *llmOptions) register(f *pflag.FlagSet) {
+func (o *judging) register(f *pflag.FlagSet) {
 	o.registerJudge(f)
 	bind(f, "model", &o.Model, "prompt", &o.prompt)
 }
 
 // registerJudge adds the flags that do not choose between models or prompts.
-func (o *llmOptions) registerJudge(f *pflag.FlagSet) {
+func (o *judging) registerJudge(f *pflag.FlagSet) {
 	o.flags = f
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
 	o.format.allowed = llm.Formats()
-	bind(f, "judge", &o.agent, "judge-command", &o.command, "base-url", &o.BaseURL, "insecure-http", &o.InsecureHTTP,
-		"timeout", &o.Timeout, "effort", &o.Effort, "temperature", &o.temperature, "max-tokens", &o.MaxTokens,
-		"format", &o.format)
+	bind(f, "llm", &o.useLLM, "judge", &o.agent, "judge-command", &o.command, "certain", number[float64]{&o.certain, 1},
+		"base-url", &o.BaseURL, "insecure-http", &o.InsecureHTTP, "timeout", &o.Timeout, "effort", &o.Effort,
+		"temperature", number[float64]{&o.temperature, 2}, "max-tokens", &o.MaxTokens, "format", &o.format)
 }
 
-// kind returns who judges: "" for nobody, "api", the name of an agent, or "command".
-func (o *llmOptions) kind() string {
-	if o.command.words != nil {
-		return "command"
-	}
-	return o.agent.value
+// asks reports whether an LLM judges, and isProgram whether it is the command line of an agent or of the user.
+func (o *judging) asks() bool { return o.useLLM || o.agent.value != "" || o.command.words != nil }
+func (o *judging) isProgram() bool {
+	return o.command.words != nil || o.agent.value != "" && o.agent.value != viaAPI
 }
-
-func (o *llmOptions) isProgram() bool { return o.kind() != "" && o.kind() != viaAPI }
 
 // given returns the first of some flags that was given, or "".
-func (o *llmOptions) given(names ...string) string {
+func (o *judging) given(names ...string) string {
 	for _, name := range names {
 		if o.flags != nil && o.flags.Changed(name) {
 			return name
@@ -76,25 +73,32 @@ func (o *llmOptions) given(names ...string) string {
 	return ""
 }
 
-// needless returns a flag that was given although it means something to an LLM only, or "". More names further flags.
-func (o *llmOptions) needless(more ...string) string {
-	return o.given(append(more, "model", "prompt", "timeout", "effort", "base-url", "temperature", "max-tokens", "format",
-		"insecure-http")...)
+// check says what is wrong with the flags.
+func (o *judging) check() error {
+	of := []string{"base-url", "temperature", "max-tokens", "format", "insecure-http"}
+	server, any := o.given(of...), o.given(append(of, "certain", "model", "prompt", "timeout", "effort")...)
+	switch {
+	case !o.asks() && any != "":
+		return misuse("add --judge claude, or --judge api", "--%s means nothing to the heuristic", any)
+	case o.command.words != nil && o.agent.value != "":
+		return misuse("give one of them", "--judge and --judge-command name two judges")
+	case o.Timeout < 0 || o.Timeout > 10*time.Minute:
+		return misuse("give a time such as 20s or 1m30s, at most 10m", "--timeout cannot be %v", o.Timeout)
+	case o.isProgram() && server != "":
+		return misuse("leave it out, or use --judge api", "--%s means nothing to a command", server)
+	}
+	return nil
 }
 
 // config says what is asked. A server that cannot be asked is an error; parallel is how many calls it bears at a time.
-func (o *llmOptions) config(parallel int) (llm.Config, error) {
+func (o *judging) config(parallel int) (llm.Config, error) {
 	cfg := o.Config
 	cfg.Format, cfg.NoBreaker = o.format.value, true // one call, or a measurement
 	if err := o.check(); err != nil {
 		return cfg, err
 	}
-	if o.temperature != "" {
-		x, err := strconv.ParseFloat(o.temperature, 64)
-		if err != nil {
-			return cfg, misuse("it is a number from 0 to 2", "--temperature cannot be %q", o.temperature)
-		}
-		cfg.Temperature = &x
+	if o.given("temperature") != "" {
+		cfg.Temperature = &o.temperature
 	}
 	if o.isProgram() {
 		cfg.Timeout = cmp.Or(o.Timeout, programTimeout)
@@ -116,39 +120,24 @@ func (o *llmOptions) config(parallel int) (llm.Config, error) {
 	return cfg, nil
 }
 
-func (o *llmOptions) check() error {
-	api := o.given("base-url", "temperature", "max-tokens", "format", "insecure-http")
-	switch {
-	case o.command.words != nil && o.agent.value != "":
-		return misuse("give one of them", "--judge and --judge-command name two judges")
-	case o.Timeout < 0 || o.Timeout > 10*time.Minute:
-		return misuse("give a time such as 20s or 1m30s, at most 10m", "--timeout cannot be %v", o.Timeout)
-	case o.isProgram() && api != "":
-		return misuse("leave it out, or use --judge api", "--%s means nothing to a command", api)
-	case o.prompt == "" && o.given("prompt") != "":
-		return misuse("it is a folder; leave the flag out for the built-in prompt", "--prompt cannot be %q", "")
-	}
-	return nil
-}
-
-func (o *llmOptions) modelName() string {
+func (o *judging) modelName() string {
 	switch {
 	case !o.isProgram():
 		return cmp.Or(o.Model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
 	case o.command.words != nil:
 		return cmp.Or(o.Model, filepath.Base(o.command.words[0]))
 	}
-	return strings.TrimSpace(o.kind() + " " + o.Model)
+	return strings.TrimSpace(o.agent.value + " " + o.Model)
 }
 
-func (o *llmOptions) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
+func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
 		return nil, misuse("look at --model and --base-url (https, or with --insecure-http), OPENAI_API_KEY, OPENAI_BASE_URL "+
 			"and SIDECOACH_MODEL", "the LLM cannot be used: %s", llmError(err))
 	}
 	opts := llm.Options{Heuristic: heuristic}
-	if o.prompt != "" {
+	if o.given("prompt") != "" {
 		var root *os.Root
 		if err = errors.New("it is not a folder"); !exists(o.prompt) || isFolder(o.prompt) { // to open a pipe may block
 			root, err = os.OpenRoot(o.prompt)
@@ -181,31 +170,6 @@ func promptHash(judge *llm.Classifier) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(judge.Request(classify.Input{}).System)))[:8]
 }
 
-// judging are the flags of the commands that judge one output.
-type judging struct {
-	useLLM  bool
-	certain float64
-	llm     llmOptions
-}
-
-func (o *judging) register(f *pflag.FlagSet) {
-	bind(f, "llm", &o.useLLM)
-	o.llm.register(f)
-	bind(f, "certain", number[float64]{&o.certain, 1})
-}
-
-func (o *judging) asks() bool { return o.useLLM || o.llm.kind() != "" }
-
-func (o *judging) check() error {
-	if o.asks() {
-		return o.llm.check()
-	}
-	if flag := o.llm.needless("certain"); flag != "" {
-		return misuse("add --judge claude, or --judge api", "--%s means nothing to the heuristic", flag)
-	}
-	return nil
-}
-
 // classifier returns the classifier of a single decision. If the LLM has no answer, the heuristic answers, and the
 // decision says why. With a keeper, which may be nil, the end of each call is remembered.
 func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Classifier, error) {
@@ -216,12 +180,12 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 	if err != nil || !o.asks() {
 		return heuristic, err
 	}
-	cfg, err := o.llm.config(1)
+	cfg, err := o.config(1)
 	if err != nil {
 		return nil, err
 	}
 	var judge classify.Classifier
-	if judge, err = o.llm.judge(cfg, heuristic); err == nil && k != nil {
+	if judge, err = o.judge(cfg, heuristic); err == nil && k != nil {
 		k.judge, err = rememberJudge(k, cfg, judge)
 		judge = k.judge
 	}
@@ -243,7 +207,7 @@ func (o *judging) missing() error {
 	if _, err := o.classifier(nil); err != nil {
 		return err
 	}
-	cfg, err := o.llm.config(1)
+	cfg, err := o.config(1)
 	if program := cfg.Command.Program(); err == nil && program != "" {
 		_, err = exec.LookPath(program)
 	}

@@ -114,16 +114,16 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 
 // useLLM lets the LLM judge, which keeps its answers in a folder.
 func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic, answers string) error {
-	cfg, err := o.judging.llm.config(1)
+	cfg, err := o.judging.config(1)
 	if err != nil {
 		return err
 	}
 	cfg.NoBreaker = false
-	cfg.Timeout = cmp.Or(o.judging.llm.Timeout, 2*time.Minute) // a busy server may ask to wait
+	cfg.Timeout = cmp.Or(o.judging.Timeout, 2*time.Minute) // a busy server may ask to wait
 	cfg.Cache = &llm.DirCache{Dir: answers}
-	judge, err := o.judging.llm.judge(cfg, heuristic)
+	judge, err := o.judging.judge(cfg, heuristic)
 	r.classifier = o.judging.beside(heuristic, judge)
-	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: o.judging.llm.modelName()}}
+	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: o.judging.modelName()}}
 	return err
 }
 
@@ -135,9 +135,9 @@ func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader
 		return misuse("add --yes to send them without a question",
 			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
 	}
-	to := o.judging.llm.modelName()
-	if !o.judging.llm.isProgram() {
-		to += " at " + cmp.Or(o.judging.llm.BaseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
+	to := o.judging.modelName()
+	if !o.judging.isProgram() {
+		to += " at " + cmp.Or(o.judging.BaseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
 	}
 	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
 		visible(to)))

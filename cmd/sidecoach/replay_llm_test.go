@@ -33,7 +33,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false,
 		"": false, "yesterday\n": false} {
 		sent.Store(0)
-		o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{Config: llm.Config{Model: "judge", BaseURL: server.URL}}}}
+		o := replayOptions{judging: judging{useLLM: true, Config: llm.Config{Model: "judge", BaseURL: server.URL}}}
 		var shown, table strings.Builder
 		cmd := newReplay(terminal{})
 		cmd.SetContext(t.Context())
@@ -161,7 +161,7 @@ func TestInterruptedQuestion(t *testing.T) {
 		t.Error("something was sent")
 		return http.StatusOK, ""
 	})
-	o := replayOptions{judging: judging{useLLM: true, llm: llmOptions{Config: llm.Config{BaseURL: server.URL}}}}
+	o := replayOptions{judging: judging{useLLM: true, Config: llm.Config{BaseURL: server.URL}}}
 	cmd := newReplay(terminal{})
 	ctx, cancel = context.WithCancel(t.Context())
 	cmd.SetContext(ctx)
