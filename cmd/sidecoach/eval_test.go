@@ -370,7 +370,7 @@ func TestHowLongAnLLMIsWaitedFor(t *testing.T) {
 		var o judging
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.register(f)
-		require.NoError(t, f.Parse(strings.Fields("--llm " + given)))
+		require.NoError(t, f.Parse(strings.Fields("--llm "+given)))
 		cfg, err := o.config(1)
 		require.NoError(t, err)
 		assert.Equal(t, want, cfg.Timeout, given)

@@ -113,7 +113,8 @@ var views = sync.OnceValue(func() *template.Template {
 		"thousands": thousands, "counts": counts, "check": checkInWords, "quote": quote, "trim": func(s string) string { return strings.TrimRight(s, "\r\n") }, "now": time.Now,
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
-		"visible": visible, "bold": func(s string) string { return paint(bold, s) }, "value": func(x *float64) float64 { return *x },
+		"visible": visible, "bold": func(s string) string { return paint(bold, s) },
+		"dim": func(s string) string { return paint(dim, s) }, "value": func(x *float64) float64 { return *x },
 		"first": func(n int, list []string) []string { return list[:min(n, len(list))] },
 	}).Parse(viewsText))
 })

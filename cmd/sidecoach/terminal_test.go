@@ -148,7 +148,8 @@ func TestViewsKeepDataOnItsLine(t *testing.T) {
 		return map[string]any{
 			"verification": &verification{Verdict: "unverified", Why: []string{s}, Plan: s, Honesty: honesty, Facts: facts,
 				Concerns: []string{s}, Decision: verify.Decision{Requirements: checked}},
-			"review": reviewContext{s, s, checked, []string{s}, []string{s}, []string{s}, []string{s}},
+			"review": &verification{Plan: s, Honesty: honesty, Facts: facts, Concerns: []string{s},
+				Decision: verify.Decision{TaskID: s, Requirements: checked}},
 			"recorded": map[string]any{"Decision": verify.Decision{Verdict: verify.Feedback, Items: items},
 				"Overrides": []string{s}, "Honesty": honesty, "Stalled": true},
 			"goal": goal,
@@ -165,7 +166,7 @@ func TestViewsKeepDataOnItsLine(t *testing.T) {
 			if g, ok := data.(project.Goal); ok {
 				return goalTable(g, g.Plan)
 			}
-			return view(name, data)
+			return terminal{}.show(view(name, data))
 		}
 		text := show(hostile[name])
 		assert.Equal(t, strings.Count(show(plain), "\n"), strings.Count(text, "\n"), "%s: %s", name, text)

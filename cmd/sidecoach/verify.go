@@ -84,7 +84,7 @@ func newVerify(t terminal) *cobra.Command {
 			if unseen != "" {
 				v.Facts.Unseen = append(v.Facts.Unseen, unseen)
 			}
-			if err := v.print(cmd.OutOrStdout(), t, o.json); err != nil {
+			if err := o.print(cmd.OutOrStdout(), t, "verification", v); err != nil {
 				return err
 			}
 			if status := standings[v.standing].exit; o.exitCode && status != 0 {
@@ -95,7 +95,7 @@ func newVerify(t terminal) *cobra.Command {
 	}
 	o.register(cmd.Flags())
 	bind(cmd.Flags(), "allow-unchecked", &o.config.AllowUnchecked, "yes", &yes, "json", &o.json, "exit-code", &o.exitCode)
-	cmd.AddCommand(newVerifyBegin(), newVerifyRecord(), newVerifyAgent())
+	cmd.AddCommand(newVerifyBegin(t), newVerifyRecord(t), newVerifyAgent())
 	return cmd
 }
 
@@ -175,6 +175,12 @@ func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*ver
 	// As JSON, these are lists, never null.
 	v.Why, v.Overrides = append([]string{}, why...), append([]string{}, overrides...)
 	v.Concerns = append([]string{}, v.review.Report().Concerns...)
+	for _, runs := range []*[]verify.Run{&v.Facts.Runs, &v.Facts.BaseRuns} {
+		*runs = slices.Clone(*runs)
+		for i := range *runs {
+			(*runs)[i].Passes = nil // thousands of names
+		}
+	}
 	return v, nil
 }
 
@@ -193,30 +199,26 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 		return nil, "", err
 	}
 	defer tree.Close()
+	when := "as it was at " + o.config.Baseline
+	text, err := oldPlan(ctx, o.config.Baseline, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		when = "as it is now"
+		text, err = fs.ReadFile(tree.FS(), name)
+	} else if err != nil {
+		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.config.Baseline, err)
+	}
 	var c plancriteria.Criteria
-	baseline, when := o.config.Baseline, "as it is now"
-	text, err := oldPlan(ctx, baseline, name)
-	switch {
-	case err == nil:
-		when = "as it was at " + baseline
+	if err == nil {
 		c, err = plancriteria.Extract(text)
-	case baseline == "":
-		c, err = plancriteria.ExtractFile(tree.FS(), name)
-	case errors.Is(err, fs.ErrNotExist):
-		when += ": it is newer than " + baseline
-		c, err = plancriteria.ExtractFile(tree.FS(), name)
-	default:
-		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", baseline,
-			err)
 	}
 	if err != nil {
-		why := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "plancriteria: "), fmt.Sprintf("%q: ", name))
-		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`,
-			"no criteria in the plan %q, %s: %s", o.plan, when, why)
+		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`, "no criteria in the plan %q, %s: %s",
+			name, when, strings.TrimPrefix(err.Error(), "plancriteria: "))
 	}
 	return verify.Requirements(c), when, nil
 }
 
+// oldPlan returns the plan at the baseline. Without a baseline, or where it is newer, there is none.
 func oldPlan(ctx context.Context, baseline, name string) ([]byte, error) {
 	if baseline == "" {
 		return nil, fs.ErrNotExist
@@ -254,6 +256,9 @@ type verification struct {
 	Facts     verify.Facts    `json:"facts"`
 }
 
+// Headline is the verdict in its colour.
+func (v *verification) Headline() string { return paint(standings[v.standing].color, v.Verdict) }
+
 // standings are the standings in the words of a decision, with the exit statuses of --exit-code.
 var standings = map[verify.Status]struct {
 	verdict string
@@ -265,25 +270,10 @@ var standings = map[verify.Status]struct {
 	verify.Unverified: {string(verify.Unverified), yellow, 12},
 }
 
-// printResult writes a result as JSON, or as the text of that name in views.txt.
-func (o *evidence) printResult(w io.Writer, name string, result any) error {
+// print writes a result as JSON, or as the text of that name in views.txt.
+func (o *evidence) print(w io.Writer, t terminal, name string, result any) error {
 	if o.json {
 		return writeJSON(w, result)
 	}
-	_, err := io.WriteString(w, view(name, result))
-	return err
-}
-
-func (v *verification) print(w io.Writer, t terminal, asJSON bool) error {
-	if asJSON {
-		for _, runs := range []*[]verify.Run{&v.Facts.Runs, &v.Facts.BaseRuns} {
-			*runs = slices.Clone(*runs)
-			for i := range *runs {
-				(*runs)[i].Passes = nil // thousands of names
-			}
-		}
-		return writeJSON(w, v)
-	}
-	head := paint(standings[v.standing].color, v.Verdict) + paint(dim, " · ") + view("honesty", v.Honesty) + "\n"
-	return t.tell(w, head+view("verification", v))
+	return t.tell(w, view(name, result))
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,18 +27,18 @@ type reviewFlags struct {
 	task, trace string
 }
 
-// command returns a command that opens the trace, looks and adds to it.
-func (o *reviewFlags) command(use string, run func(context.Context, *cobra.Command, *traceFile) error) *cobra.Command {
+// command returns a command that opens the trace, looks and adds to it. What it returns is printed as view.
+func (o *reviewFlags) command(
+	use, view string, t terminal, run func(context.Context, *traceFile, io.Reader) (any, error),
+) *cobra.Command {
 	cmd := &cobra.Command{Use: use}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		isNew := cmd.Name() == "begin"
 		switch err := o.take(cmd, args); {
 		case err != nil:
 			return err
-		case strings.TrimSpace(o.task) == "":
-			return misuse("add --task ID", "no task is named")
-		case o.trace == "":
-			return misuse("add --trace FILE, the same for begin and record", "no trace is named")
+		case strings.TrimSpace(o.task) == "" || o.trace == "":
+			return misuse("add --task ID and --trace FILE, the same for begin and record", "no task or no trace is named")
 		case isNew && o.plan == "" && o.report == "":
 			return misuse("add --plan plan.md, --report report.md or both", "there is nothing to review")
 		}
@@ -48,104 +49,71 @@ func (o *reviewFlags) command(use string, run func(context.Context, *cobra.Comma
 		o.config.Own = []string{o.trace}
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
-		return run(ctx, cmd, file)
+		result, err := run(ctx, file, cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		if err := o.print(cmd.OutOrStdout(), t, view, result); err != nil {
+			return err
+		}
+		if r, ok := result.(recorded); ok && o.exitCode && r.Decision.Verdict != verify.Approve {
+			return standings[verify.NotMet].exit
+		}
+		return nil
 	}
 	bind(cmd.Flags(), "task", &o.task, "trace", &o.trace)
 	return cmd
 }
 
-func newVerifyBegin() *cobra.Command {
+func newVerifyBegin(t terminal) *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", o.begin)
+	cmd := o.command("begin --task ID --trace FILE [flags] [-- COMMAND...]", "review", t, o.begin)
 	o.register(cmd.Flags())
 	bind(cmd.Flags(), "json", &o.json)
 	return cmd
 }
 
-func (o *reviewFlags) begin(ctx context.Context, cmd *cobra.Command, file *traceFile) error {
-	v, err := o.look(ctx, o.task, cmd.InOrStdin())
+func (o *reviewFlags) begin(ctx context.Context, file *traceFile, stdin io.Reader) (any, error) {
+	v, err := o.look(ctx, o.task, stdin)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := file.add(v.review.Started(time.Now())); err != nil {
-		return err
-	}
-	return o.printResult(cmd.OutOrStdout(), "review", contextOf(v, o.config.Commands))
+	return v, file.add(v.review.Started(time.Now()))
 }
 
-type reviewContext struct {
-	Task         string                    `json:"task_id"`
-	Plan         string                    `json:"plan,omitempty"`
-	Requirements []verify.RequirementCheck `json:"requirements"`
-	Files        []string                  `json:"files_to_review"`
-	Tests        []string                  `json:"tests_to_run"`
-	Notes        []string                  `json:"notes"`
-	Concerns     []string                  `json:"concerns"`
-}
-
-func contextOf(v *verification, commands [][]string) reviewContext {
-	c := reviewContext{ // as JSON, these are lists, never null
-		Task: v.Decision.TaskID, Plan: v.Plan, Requirements: append([]verify.RequirementCheck{}, v.Decision.Requirements...),
-		Files: []string{}, Tests: []string{}, Notes: []string{}, Concerns: []string{},
-	}
-	for _, f := range v.Facts.Changes {
-		c.Files = append(c.Files, fmt.Sprintf("%s (%s)", f.Path, f.Kind))
-	}
-	for _, command := range commands {
-		c.Tests = append(c.Tests, strings.Join(command, " "))
-	}
-	for _, q := range v.review.Requirements() {
-		if _, ok := verify.Listed(q.Command, commands); q.Command != "" && !ok {
-			c.Notes = append(c.Notes, q.ID+" names a command that was not given here, so it was not run")
-		}
-	}
-	for _, r := range v.Facts.Runs {
-		c.Notes = append(c.Notes, view("run", r))
-	}
-	c.Notes = slices.Concat(c.Notes, v.Honesty.Unchecked, v.Facts.Unseen)
-	for _, d := range v.Honesty.Discrepancies {
-		c.Concerns = append(c.Concerns, words(string(d.Severity))+", "+view("discrepancy", d))
-	}
-	for _, s := range v.Facts.Suspects {
-		c.Concerns = append(c.Concerns, s.Path+" "+s.Why)
-	}
-	for _, s := range v.Concerns {
-		c.Concerns = append(c.Concerns, "the report says: "+s)
-	}
-	return c
-}
-
-func newVerifyRecord() *cobra.Command {
+func newVerifyRecord(t terminal) *cobra.Command {
 	o := &reviewFlags{}
-	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]", o.record)
+	cmd := o.command("record --task ID --trace FILE [flags] [-- COMMAND...]", "recorded", t, o.record)
 	o.registerRun(cmd.Flags())
 	bind(cmd.Flags(), "json", &o.json, "exit-code", &o.exitCode)
 	return cmd
 }
 
-func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *traceFile) error {
+type recorded struct { // as JSON, overrides are a list, never null
+	Decision  verify.Decision `json:"decision"`
+	Overrides []string        `json:"overrides"`
+	Honesty   verify.Honesty  `json:"honesty"`
+	Stalled   bool            `json:"stalled"`
+}
+
+func (o *reviewFlags) record(ctx context.Context, file *traceFile, stdin io.Reader) (any, error) {
 	history := file.trace.History(o.task)
-	if !slices.ContainsFunc(history, func(e verify.Event) bool { return e.Start != nil }) {
-		return badInput("call sidecoach verify begin with the same --task and --trace first",
-			"no review of the task %q was begun in this trace", o.task)
+	if len(history) == 0 || history[len(history)-1].Start == nil {
+		return nil, badInput("call sidecoach verify begin with the same --task and --trace: what was seen before may have changed",
+			"the task %q has no review without a decision in this trace", o.task)
 	}
-	begun := history[len(history)-1]
-	if begun.Start == nil {
-		return badInput("call sidecoach verify begin again: what was seen then may have changed",
-			"the last review of the task %q has its decision already", o.task)
-	}
-	text, err := readAll(cmd.InOrStdin(), "the decision")
+	text, err := readAll(stdin, "the decision")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, err := verify.ParseDecision([]byte(text))
 	if err != nil {
-		return badInput("sidecoach verify agent shows the format", "cannot read the decision: %s",
+		return nil, badInput("sidecoach verify agent shows the format", "cannot read the decision: %s",
 			strings.TrimPrefix(err.Error(), "verify: decision: "))
 	}
-	started := *begun.Start
+	started := *history[len(history)-1].Start
 	if problems := verify.Lint(d, started.Requirements...); len(problems) > 0 {
-		return badInput("say what is wrong, in which file, and what would settle it", "nothing was recorded: %s",
+		return nil, badInput("say what is wrong, in which file, and what would settle it", "nothing was recorded: %s",
 			strings.Join(problems, "; "))
 	}
 	for _, c := range o.config.Commands {
@@ -156,24 +124,12 @@ func (o *reviewFlags) record(ctx context.Context, cmd *cobra.Command, file *trac
 	o.config.Baseline, o.config.Reviewed = started.Task.Baseline, started.Task.Reviewed
 	review := started.Resume()
 	if err := o.verifier().Observe(ctx, review); err != nil {
-		return interrupted(err)
+		return nil, interrupted(err)
 	}
 	d, overrides := review.Record(d)
 	events := review.Recorded(time.Now(), d, overrides)
-	if err := file.add(events...); err != nil {
-		return err
-	}
-	recorded := struct { // as JSON, overrides are a list, never null
-		Decision  verify.Decision `json:"decision"`
-		Overrides []string        `json:"overrides"`
-		Honesty   verify.Honesty  `json:"honesty"`
-		Stalled   bool            `json:"stalled"`
-	}{d, append([]string{}, overrides...), review.Honesty(), verify.Stalled(append(history, events...), stallAfter)}
-	err = o.printResult(cmd.OutOrStdout(), "recorded", recorded)
-	if err == nil && o.exitCode && d.Verdict != verify.Approve {
-		return standings[verify.NotMet].exit
-	}
-	return err
+	return recorded{d, append([]string{}, overrides...), review.Honesty(),
+		verify.Stalled(append(history, events...), stallAfter)}, file.add(events...)
 }
 
 // traceFile is the trace of reviews, on disk. For each trace that was written, the state folder has a file with the
@@ -197,25 +153,21 @@ func openTrace(name string, create bool) (*traceFile, error) {
 	}
 	info, err := os.Stat(t.name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && create:
+	case create && errors.Is(err, fs.ErrNotExist):
 		return t, nil
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, badInput("call sidecoach verify begin with the same --trace first", "no such trace: %q", name)
 	case err == nil && !info.Mode().IsRegular():
-		return nil, badInput("give --trace the name of a file", "the trace %q is not a regular file", name)
-	}
-	if t.text, err = os.ReadFile(t.name); err != nil {
-		return nil, badInput("check its name and permissions", "cannot open the trace %q: %v", name, cause(err))
-	}
-	t.trace, err = verify.ReadTrace(t.text)
-	if err != nil {
-		err = errors.New(strings.TrimPrefix(err.Error(), "verify: trace, "))
-	} else if _, serr := os.Stat(t.checksum()); serr != nil {
-		err = errors.New("it was edited")
+		err = errors.New("it is not a regular file")
+	case err == nil:
+		if t.text, err = os.ReadFile(t.name); err == nil {
+			t.trace, err = verify.ReadTrace(t.text)
+		}
+		if err == nil && !exists(t.checksum()) {
+			err = errors.New("it was edited")
+		}
 	}
 	if err != nil {
-		return nil, badInput("name a file that sidecoach verify wrote, or a new one", "cannot read the trace %q: %v", name,
-			err)
+		return nil, badInput("name a file that sidecoach verify begin wrote", "cannot read the trace %q: %s", name,
+			strings.TrimPrefix(cause(err).Error(), "verify: trace, "))
 	}
 	return t, nil
 }
@@ -239,9 +191,8 @@ func (t *traceFile) add(events ...verify.Event) error {
 	if err == nil {
 		err = filestore.WriteFile(t.name, t.text, 0o600)
 	}
-	if err != nil {
-		return badInput("check the disk", "cannot write to the trace %q: %v", t.name, cause(err))
+	if err == nil {
+		_ = os.Remove(old)
 	}
-	_ = os.Remove(old)
-	return nil
+	return cannot("write", t.name, err)
 }
