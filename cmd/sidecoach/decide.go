@@ -45,13 +45,13 @@ func newDecide(t terminal) *cobra.Command {
 					return misuse("did you mean sidecoach "+near[0]+"?", "no such file or command: %q", args[0])
 				}
 			}
-			return atMost(1)(cmd, args)
+			return cobra.MaximumNArgs(1)(cmd, args)
 		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a file
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}
 	o.register(cmd)
-	cmd.SetFlagErrorFunc(flagError)
+	cmd.MarkFlagsMutuallyExclusive("json", "print")
 	cmd.SetVersionTemplate("{{.Name}} version {{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
 	return cmd
@@ -81,9 +81,6 @@ func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string)
 // run decides about the output that args names and prints the decision. It checks the command line before it reads the
 // input, which may be a pipe that nobody can fill again.
 func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
-	if o.json && o.print.value != "" {
-		return misuse("leave one of them out", "--json and --print exclude each other")
-	}
 	if err := o.checkSession(cmd.Flags()); err != nil {
 		return err
 	}

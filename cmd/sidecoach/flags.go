@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -123,26 +122,6 @@ func noFlags() *pflag.FlagSet {
 	return f
 }
 
-// flagError puts an error of the flag parser into our words.
-func flagError(cmd *cobra.Command, err error) error {
-	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return misuse(e.Unwrap().Error(), "--%s cannot be %q", e.GetFlag().Name, e.GetValue())
-	}
-	return misuse(cmd.CommandPath()+" --help shows how it is used", "%v", err)
-}
-
 func withoutArguments(use string, run func(*cobra.Command) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Args: atMost(0), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
-	}
-}
-
-func atMost(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > n {
-			return misuse(cmd.CommandPath()+" --help shows how it is used", "unexpected argument %q", args[n])
-		}
-		return nil
-	}
+	return &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) }}
 }

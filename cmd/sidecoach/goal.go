@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +53,7 @@ func newGoal(t terminal) *cobra.Command {
 	})
 	set := &cobra.Command{
 		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]",
-		Args: atMost(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
 	bind(set.Flags(), "check", &o.checks, "file", &o.files, "max-continues", &o.goal.Continues, "for", &o.goal.For,
@@ -171,26 +170,23 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 }
 
 func readGoal(g *project.Goal) error {
-	bad := func(err error) error {
-		return badInput(`a plan is Markdown with a section "Success Criteria"`, "%s: %s", g.Plan,
-			strings.TrimPrefix(err.Error(), "plancriteria: "))
-	}
 	text, err := os.ReadFile(g.Plan)
+	if err == nil {
+		g.Stages, err = plancriteria.Stages(text)
+	}
+	if err == nil {
+		var criteria plancriteria.Criteria
+		if criteria, err = plancriteria.Extract(text); errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0 {
+			return nil
+		}
+		g.Criteria = verifier.Criteria(criteria)
+	}
+	if err == nil && len(g.Criteria) == 0 {
+		err = errors.New("the success criteria are not a list")
+	}
 	if err != nil {
-		return badInput("name a Markdown file, or give --check and --file", "cannot read the plan %q: %v", g.Plan, cause(err))
-	}
-	if g.Stages, err = plancriteria.Stages(text); err != nil {
-		return bad(err)
-	}
-	criteria, err := plancriteria.Extract(text)
-	if errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0 {
-		return nil
-	}
-	if err != nil {
-		return bad(err)
-	}
-	if g.Criteria = verifier.Criteria(criteria); len(g.Criteria) == 0 {
-		return badInput("write each criterion as an item of a list", "%s: the success criteria are not a list", g.Plan)
+		return badInput(`a plan is Markdown with a list in a section "Success Criteria"; or give --check and --file`, "%s: %s",
+			g.Plan, strings.TrimPrefix(cause(err).Error(), "plancriteria: "))
 	}
 	return nil
 }
@@ -235,35 +231,16 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if !t.keyboard {
 		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
 	}
-	yes, err := ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), question)
-	if err == nil && !yes {
+	if !ask(cmd.InOrStdin(), cmd.ErrOrStderr(), question) {
 		return badInput("answer y to go on", "nothing was changed")
 	}
-	return err
+	return nil
 }
 
-// ask reports whether the human says yes. The end of ctx is an error.
-func ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (bool, error) {
+// ask reports whether the human says yes.
+func ask(stdin io.Reader, stderr io.Writer, question string) bool {
 	fmt.Fprint(stderr, question+" [y/N] ")
-	typed := make(chan string, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				typed <- "" // which is not yes
-			}
-		}()
-		line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
-		typed <- strings.ToLower(line)
-	}()
-	select {
-	case word := <-typed:
-		if !strings.HasSuffix(word, "\n") {
-			fmt.Fprintln(stderr)
-		}
-		word = strings.TrimSpace(word)
-		return word == "y" || word == "yes", nil
-	case <-ctx.Done():
-		fmt.Fprintln(stderr)
-		return false, context.Cause(ctx)
-	}
+	line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
+	word := strings.ToLower(strings.TrimSpace(line))
+	return word == "y" || word == "yes"
 }

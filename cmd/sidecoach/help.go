@@ -31,6 +31,9 @@ func document(c *cobra.Command) {
 			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(v.allowed, cobra.ShellCompDirectiveNoFileComp))
 		}
 	})
+	if run := c.RunE; run != nil {
+		c.RunE = func(cmd *cobra.Command, args []string) error { return ours(run(cmd, args)) }
+	}
 	for _, below := range c.Commands() {
 		document(below)
 	}

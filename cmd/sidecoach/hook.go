@@ -119,7 +119,6 @@ pause of the agent. ` + elsewhere,
 	o := newHookOptions(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) }
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
-		err = flagError(cmd, err)
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
 		if k, unopened := o.open(h, cmd.ErrOrStderr()); unopened == nil {
 			k.note(err.Error())

@@ -57,13 +57,11 @@ func newHookUninstall(t terminal) *cobra.Command {
 func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host, []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, ValidArgs: hostNames()}
 	bind(cmd.Flags(), "user", &o.user, "project", &o.project)
+	cmd.MarkFlagsMutuallyExclusive("user", "project")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) != 1 || !slices.Contains(hostNames(), args[0]):
+		if len(args) != 1 || !slices.Contains(hostNames(), args[0]) {
 			return misuse("for another agent write a loop, as sidecoach --help shows", "%s takes one host: %s", cmd.Name(),
 				strings.Join(hostNames(), ", "))
-		case o.user && o.project:
-			return misuse("leave one of them out", "--user and --project exclude each other")
 		}
 		home, _ := os.UserHomeDir()
 		files := install.Hook{Host: hook.Host(args[0])}.Files(o.project, home, os.Getenv)

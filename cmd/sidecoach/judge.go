@@ -216,10 +216,11 @@ func (o *judging) missing() error {
 
 func newPrompt() *cobra.Command {
 	return &cobra.Command{
-		Use: "prompt DIR",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return misuse("sidecoach prompt my-prompt", "prompt takes one folder")
+		Use:  "prompt DIR",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return misuse("sidecoach prompt my-prompt", "the folder has no name: is its variable set?")
 			}
 			if err := os.CopyFS(args[0], llm.Prompt()); err != nil {
 				return badInput("name a new folder: no file is overwritten", "cannot write the prompt to %q: %v", args[0],

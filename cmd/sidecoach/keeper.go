@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -30,32 +29,26 @@ func (o *keeperOptions) register(f *pflag.FlagSet) {
 }
 
 // stateDir returns the folder that a --state names. Without one, it is the folder where this user's programs keep what
-// they remember.
-func stateDir(flag string) (string, error) {
-	dir := cmp.Or(flag, stateDirOn(runtime.GOOS, os.Getenv))
-	if dir == "" {
-		return "", badInput("name one: --state DIR; or set HOME",
-			"there is no folder to remember things in: neither XDG_STATE_HOME nor a home folder is set")
+// they remember: $XDG_STATE_HOME wherever it is set (a relative one is to be ignored: XDG Base Directory Specification
+// 0.8), else what the system has for it.
+func stateDir(flag string) (dir string, err error) {
+	if flag != "" {
+		return flag, nil
 	}
-	return dir, nil
-}
-
-// stateDirOn returns $XDG_STATE_HOME wherever it is set (a relative one is to be ignored: XDG Base Directory
-// Specification 0.8), else what the system has for it; "" when the environment says too little.
-func stateDirOn(system string, getenv func(string) string) string {
-	base, below := getenv("HOME"), filepath.Join(".local", "state")
-	switch xdg := getenv("XDG_STATE_HOME"); {
-	case filepath.IsAbs(xdg):
-		base, below = xdg, ""
-	case system == "windows":
-		base, below = getenv("LocalAppData"), ""
-	case system == "darwin":
-		below = filepath.Join("Library", "Application Support")
+	switch dir = os.Getenv("XDG_STATE_HOME"); {
+	case filepath.IsAbs(dir):
+	case runtime.GOOS == "windows":
+		dir, err = os.UserCacheDir() // %LocalAppData%
+	case runtime.GOOS == "darwin":
+		dir, err = os.UserConfigDir() // Application Support
+	default:
+		dir, err = os.UserHomeDir()
+		dir = filepath.Join(dir, ".local", "state")
 	}
-	if base == "" {
-		return ""
+	if err != nil {
+		return "", badInput("name one: --state DIR; or set HOME", "there is no folder to remember things in: %v", err)
 	}
-	return filepath.Join(base, below, "sidecoach")
+	return filepath.Join(dir, "sidecoach"), nil
 }
 
 // keeper remembers sessions and keeps the journal, for one decision.

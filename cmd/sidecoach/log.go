@@ -46,21 +46,17 @@ func newLog(t terminal) *cobra.Command {
 	cmd := withoutArguments("log [flags]", func(cmd *cobra.Command) error { return o.run(cmd, t) })
 	bind(cmd.Flags(), "session", &o.session, "follow", &o.follow, "json", &o.json, "case", &o.id, "want", &o.want,
 		"state", &o.state)
+	cmd.MarkFlagsRequiredTogether("case", "want")
+	cmd.MarkFlagsMutuallyExclusive("case", "follow")
+	cmd.MarkFlagsMutuallyExclusive("case", "json")
 	return cmd
 }
 
 func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
-	switch {
-	case o.id != "" && o.want.value == "":
-		return misuse("say the right verdict: --want "+strings.Join(o.want.allowed, ", --want "), "--case needs --want")
-	case o.id == "" && cmd.Flags().Changed("case"):
-		return misuse("sidecoach log shows the IDs", "--case is empty")
-	case o.id == "" && o.want.value != "":
-		return misuse("add --case ID", "--want means nothing without a case")
-	case o.id != "" && (o.follow || o.json):
-		return misuse("leave the other out", "--case prints one line and goes with neither --follow nor --json")
-	case o.session == "" && cmd.Flags().Changed("session"):
-		return misuse("leave it out to see all sessions", "--session is empty: is its variable set?")
+	for _, name := range []string{"case", "want", "session"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+			return misuse("give it a value or leave it out", "--%s is empty: is its variable set?", name)
+		}
 	}
 	dir, err := stateDir(o.state)
 	if err != nil {
@@ -144,38 +140,33 @@ func labels() (list []string) {
 	return append(list, labelRejected)
 }
 
-// printCase prints the decision that was asked for as a line for eval. Of several entries of one decision it is the
-// last that has the text.
+// printCase prints the decision that was asked for as a line for eval. Of several entries it is the last that has the
+// text.
 func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string) error {
-	found := make(map[string]entry)
+	var found entry
 	_, err := o.read(ctx, dir, func(e entry, _ []byte) error {
-		id := e.Decision.ID
-		if id != "" && strings.HasPrefix(id, strings.ToLower(o.id)) && !e.Decision.Replayed &&
-			(e.Input != nil || found[id].Input == nil) {
-			found[id] = e
+		if strings.HasPrefix(e.Decision.ID, strings.ToLower(o.id)) && !e.Decision.Replayed &&
+			(e.Input != nil || found.Input == nil) {
+			found = e
 		}
 		return nil
 	})
-	if err != nil {
+	id := found.Decision.ID
+	switch {
+	case err != nil:
 		return err
+	case id == "":
+		return badInput("sidecoach log shows the IDs of all decisions in the journal", "no decision %q in %q", o.id, dir)
+	case found.Input == nil:
+		hint := "use --keep-text from now on, which keeps texts of up to 1 MiB; older texts are gone"
+		return badInput(hint, "decision %s was journaled without its text", id)
 	}
-	if n := len(found); n > 1 {
-		hint := "give more of the ID; sidecoach log --json shows whole IDs"
-		return badInput(hint, "%d decisions have an ID that begins with %q", n, o.id)
+	c := evaluate.Case{Name: id, Input: *found.Input, Want: evaluate.Want{Type: classify.OutputType(o.want.value)}}
+	if o.want.value == labelRejected {
+		c.Want = evaluate.Want{Type: classify.Status, WasRejectedCompletion: true}
 	}
-	for id, e := range found {
-		if e.Input == nil {
-			hint := "use --keep-text from now on, which keeps texts of up to 1 MiB; older texts are gone"
-			return badInput(hint, "decision %s was journaled without its text", id)
-		}
-		c := evaluate.Case{Name: id, Input: *e.Input, Want: evaluate.Want{Type: classify.OutputType(o.want.value)}}
-		if o.want.value == labelRejected {
-			c.Want = evaluate.Want{Type: classify.Status, WasRejectedCompletion: true}
-		}
-		if e.Host != shellHost {
-			c.Meta = map[string]any{"agent": e.Host}
-		}
-		return writeJSON(stdout, c)
+	if found.Host != shellHost {
+		c.Meta = map[string]any{"agent": found.Host}
 	}
-	return badInput("sidecoach log shows the IDs of all decisions in the journal", "no decision %q in %q", o.id, dir)
+	return writeJSON(stdout, c)
 }

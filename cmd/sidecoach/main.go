@@ -23,6 +23,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 func main() {
@@ -58,7 +60,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if out.err != nil {
 		err = out.failure()
 	}
-	status = report(stderr, err)
+	status = report(stderr, ran, err)
 	if _, ok := ran.Annotations[underHost]; ok && status != 0 {
 		return exitFailure
 	}
@@ -119,8 +121,18 @@ func misuse(hint, format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...), hint}
 }
 
-// report prints err, if there is one, and returns the exit status it stands for.
-func report(w io.Writer, err error) int {
+// ours returns an error that is not cobra's about the command line.
+func ours(err error) error {
+	_, isFailure := errors.AsType[*failure](err)
+	if _, isExit := errors.AsType[exit](err); err == nil || isFailure || isExit {
+		return err
+	}
+	return badInput("no decision was made: "+showHuman, "%v", err)
+}
+
+// report prints err, if there is one, and returns the exit status it stands for. An error that is not ours is cobra's,
+// about the command line.
+func report(w io.Writer, cmd *cobra.Command, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -129,7 +141,7 @@ func report(w io.Writer, err error) int {
 	}
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
-		f = &failure{exitFailure, err.Error(), "no decision was made: " + showHuman}
+		f = &failure{exitUsage, err.Error(), cmd.CommandPath() + " --help shows how it is used"}
 	}
 	complain(w, "sidecoach: "+f.what)
 	complain(w, "hint: "+f.hint)

@@ -118,18 +118,18 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	line := strings.Join(command, " ")
 	if !yes && t.keyboard && o.report != "-" {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
-		yes, err = ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
+		yes = ask(cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
 	} else if yes {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("running %s in %s, as %s says", line, root, by))
 	}
 	switch {
 	case yes:
 		o.config.Commands, o.config.Dir = [][]string{command}, root
-		return "", err
+		return "", nil
 	case nothing:
 		return "", misuse("add --yes to run "+line+", or -- COMMAND", "nothing was run")
 	}
-	return fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by), err
+	return fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by), nil
 }
 
 func newVerifyAgent() *cobra.Command {
