@@ -150,10 +150,8 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, hookJudgeLimit)
 		return h, misuse(hint, "--timeout %s is too long for a hook", judging.Timeout)
 	}
-	if judging.asks() {
-		if err := judging.missing(); err != nil {
-			complain(stderr, fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", err))
-		}
+	if missing := judging.missing(); missing != nil {
+		complain(stderr, fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))
 	}
 	if c := o.hook.verify; c.words != nil {
 		v := &verifier.Verifier{Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute}

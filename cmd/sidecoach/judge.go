@@ -202,14 +202,11 @@ func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifi
 	return classify.Fallback(judge, heuristic)
 }
 
-// missing returns an error if the judge cannot be asked here and now.
+// missing returns an error if the judge, where there is one, cannot be asked here and now.
 func (o *judging) missing() error {
-	if _, err := o.classifier(nil); err != nil {
-		return err
-	}
-	cfg, err := o.config(1)
-	if program := cfg.Command.Program(); err == nil && program != "" {
-		_, err = exec.LookPath(program)
+	_, err := o.classifier(nil)
+	if err == nil && o.isProgram() {
+		_, err = exec.LookPath(llm.Command{Agent: o.agent.value, Args: o.command.words}.Program())
 	}
 	return err
 }

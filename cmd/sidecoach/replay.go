@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -154,31 +153,6 @@ type sessionFile struct {
 // folders that are not transcripts by their names.
 func findTranscripts(args []string) (files []sessionFile, others int, err error) {
 	seen := map[string]bool{}
-	add := func(name string, among bool) {
-		key, _ := filepath.Abs(name) // it fails only where the current folder is gone
-		if real, err := filepath.EvalSymlinks(key); err == nil {
-			key = real
-		}
-		if !seen[key] {
-			files = append(files, sessionFile{name, among})
-		}
-		seen[key] = true
-	}
-	walk := func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil: // to open it fails again later, and is reported then
-			add(filepath.Clean(name), false)
-			return fs.SkipDir
-		case entry.IsDir() && slices.Contains([]string{".git", "node_modules"}, entry.Name()):
-			return fs.SkipDir
-		case entry.IsDir():
-		case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".json"):
-			add(name, true)
-		default:
-			others++
-		}
-		return nil
-	}
 	for _, arg := range args {
 		names := []string{arg}
 		if !exists(arg) {
@@ -187,10 +161,36 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 		if len(names) == 0 {
 			return nil, 0, badInput("check the name; "+transcript.Locations, "no such file: %q", arg)
 		}
-		for _, name := range names {
-			if !isFolder(name) {
-				add(name, false)
-			} else if err := filepath.WalkDir(name+string(filepath.Separator), walk); err != nil { // the link is followed
+		for _, root := range names {
+			among := isFolder(root)
+			if among {
+				root += string(filepath.Separator) // then a link is followed
+			}
+			err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+				switch {
+				case err != nil: // to open it fails again later, and is reported then
+				case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules"):
+					return fs.SkipDir
+				case entry.IsDir():
+					return nil
+				case among && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
+					others++
+					return nil
+				}
+				key, _ := filepath.Abs(name) // it fails only where the current folder is gone
+				if real, err := filepath.EvalSymlinks(key); err == nil {
+					key = real
+				}
+				if !seen[key] {
+					files = append(files, sessionFile{filepath.Clean(name), among && err == nil})
+				}
+				seen[key] = true
+				if err != nil {
+					return fs.SkipDir
+				}
+				return nil
+			})
+			if err != nil {
 				return nil, 0, err
 			}
 		}
