@@ -72,6 +72,6 @@ func Example_host() {
 		}
 	}
 	// Output:
-	// to the agent: [System Coach] Check now that it works: run, build, load or open what …
+	// to the agent: [System Coach] Now choose and run the one command that shows whether t…
 	// to the human: Should I change the test that expects the old page?
 }

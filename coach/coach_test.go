@@ -242,7 +242,15 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"instructions", found("In a.py replace "+
 			"x.", "progress/next/replace"), Context{Text: "In a.py replace x."}, "any"},
 		{"code in a document", rejected, Context{Text: "a.md\n<<<<<<< SEARCH\n<b>\n=======\n<i>\n>>>>>>> " +
-			"REPLACE"}, "any"},
+			"REPLACE"}, "read"},
+		{"a listing and nothing else", rejected, Context{Text: "cart.py\n```python\nn = 1\nprint(n)\n```"}, "read"},
+		{"a listing of edits that the host saw", rejected, Context{Text: "cart.py\n```python\nn = 1\n```",
+			Work: classify.Work{Edited: classify.EditedCode, Files: []string{"cart.py"}}}, "code"},
+		{"a listing and a report", rejected, Context{Text: "I fixed the total in cart.py, it was rounded twice:\n" +
+			"```python\nn = 1\n```"}, "code"},
+		{"an app of a maker's tool", rejected, Context{Text: "Fixed `cart/index.wxss` and cart/index.js."}, "app"},
+		{"units of such an app", rejected, Context{Text: "Set the height to 92rpx."}, "app"},
+		{"a language of such a tool", rejected, Context{Text: "The codeunit keeps the total now."}, "compile"},
 		{"tests and a type check", found("Fixed a_test.go, `tsc --noEmit` is clean.", "claim/edit/Fixed"),
 			Context{Text: "Fixed x.test.ts, `tsc --noEmit` is clean."}, "tests"},
 		{"a check in our own words", rejected, Context{Text: "Fixed a.py.", Request: prefix + "Run `cargo test` now."},

@@ -149,6 +149,9 @@ func behaviours() []behaviour {
 		rejection("code that must be compiled", rejected, text("Changed `Tab50100.Cart.al`.")),
 		rejection("a script", rejected, text("Changed `deploy.sh`.")),
 		rejection("documents", rejected, text("Rewrote `README.md`.")),
+		rejection("edits that another program applies", rejected,
+			text("cart.py\n<<<<<<< SEARCH\nn = 1\n=======\nn = 2\n>>>>>>> REPLACE")),
+		rejection("an app that only its maker's tool opens", rejected, text("Moved the button in `cart/index.wxml`.")),
 		rejection("nothing to go by", rejected, text("Done! I've moved both.")),
 
 		{"one finding", tierVerify, rejected, Context{Feedback: "The commit 9f1c2aa does not exist."}},
@@ -214,7 +217,7 @@ func longestCases() iter.Seq[*fields] {
 		// what the output claims or names
 		"command", "tests", "build", "types", "lint", "pull_request", "push", "commit",
 		"finish", "possible", "criterion", "hint", "interface", "code", "compile",
-		"script", "config", "docs", "any",
+		"script", "config", "docs", "read", "app", "any",
 	}
 	const own = 9
 	long := func(n int) string { return strings.Repeat("x", n) }
@@ -222,7 +225,8 @@ func longestCases() iter.Seq[*fields] {
 		for _, finding := range findings {
 			for i, ask := range asks {
 				if (finding == "unable") != (ask == "possible") ||
-					(finding == "unchanged" || finding == "gap") != (ask == "finish") || finding == "claim" && i >= own {
+					(finding == "unchanged" || finding == "gap") != (ask == "finish") || finding == "claim" && i >= own ||
+					ask == "read" && finding != "" {
 					continue
 				}
 				for attempt := 1; attempt <= 2; attempt++ {

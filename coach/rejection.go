@@ -75,6 +75,9 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		}
 	}
 	f.Ask = f.ask(fitting, checks)
+	if f.Finding == "" && in.Work.Edited == "" && onlyEdits(in.Text) {
+		f.Ask = "read"
+	}
 	if f.Ask == "command" && f.Command == "" {
 		f.commands(checks, claimed)
 	}

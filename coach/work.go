@@ -120,6 +120,9 @@ var (
 		`[a-z-]*: ?[\w#.%-]+;?$`)
 	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
 	targets     = compiled("`(\\w[\\w-]*)` (?:make )?target\\b|\\btarget:? `(\\w[\\w-]*)`")
+	apps        = compiled(`小程序|(?i:\bmini-?program\b)|\d+rpx\b|\bUnity (?:Editor|Console|project)\b|Unity (?:编辑器|工程)`)
+	al          = compiled(`(?i:\bcodeunit\b)|\bBusiness Central\b|\bAL (?:code|extension|project|syntax)\b`)
+	listings    = compiled("(?s)```\\w+\n.*?\n```|<source>\n.*?\n</source>")
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
@@ -135,6 +138,8 @@ type changes struct {
 	code       bool            // the text shows code or names in code
 	calls      bool            // the text names functions
 	types      bool            // it is about what a TypeScript compiler reported
+	app        bool            // the text is about an app that only its maker's tool opens
+	al         bool            // the text is about code for a compiler without naming a file
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 	deployed   bool            // the text begins with a deployment and names its address
 }
@@ -152,6 +157,7 @@ func changed(r classify.Result, in Context) changes {
 	if c.seen = len(c.weight) > 0; c.seen || c.docs {
 		return c
 	}
+	c.app, c.al = apps().MatchString(in.Text), al().MatchString(in.Text)
 	c.docs = documents().MatchString(start)
 	c.deployed = deployments().MatchString(start) && strings.Contains(in.Text, "https://")
 	c.read(in.Text, r.Signals)
@@ -236,6 +242,10 @@ func (c changes) fitting() string {
 	n := c.weight
 	code := n["code"] + n["script"] + n["compile"] + n["other"]
 	switch {
+	case (n["app"] > 0 || c.app) && !c.docs:
+		return "app"
+	case c.al && len(n) == 0 && !c.docs:
+		return "compile"
 	case c.shown != "" && !c.docs:
 		return c.shown
 	case c.deployed && code+n["interface"] == 0:
@@ -270,6 +280,20 @@ func (c changes) fitting() string {
 		return "docs"
 	}
 	return "any"
+}
+
+// onlyEdits reports whether a text shows edits in a form that another program applies, or is nothing but files with
+// their listings: its author may not be able to run a command.
+func onlyEdits(text string) bool {
+	text = text[max(0, len(text)-maxRead):]
+	if strings.Contains(text, "<<<<<<< SEARCH\n") && strings.Contains(text, "\n>>>>>>> REPLACE") {
+		return true
+	}
+	rest := strings.Fields(listings().ReplaceAllString(text, ""))
+	return listings().MatchString(text) && len(rest) > 0 && !slices.ContainsFunc(rest, func(s string) bool {
+		kind, _ := kindOfFile(strings.Trim(s, "`*#:"))
+		return kind == "-" && s != "#" && s != "##" && s != "###"
+	})
 }
 
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
