@@ -196,6 +196,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a fence beside a document", rejected, Context{Text: "Fixed, see README.md:\n```go\nx := 1\n```"}, "code"},
 		{"files of the request", rejected, Context{Text: "Done.", Request: "Make page.css blue"}, "interface"},
 		{"data", rejected, Context{Text: "Wrote `facts.bin`."}, "any"},
+		{"a docstring", rejected, Context{Text: "Updated the docstring: `a-1` is `b_2` now."}, "docs"},
 		{"a document without a file", rejected, Context{Text: "Added the limits in the doc."}, "docs"},
 		{"rules of permission", rejected, Context{Text: "Rules in a.md: `Bash(npm test:*)`, `npm test`"}, "docs"},
 		{"a fence", rejected, Context{Text: "Here:\n```python\nprint(1)\n```"}, "code"},
@@ -243,7 +244,7 @@ func TestAskFitsTheWork(t *testing.T) {
 			"x.", "progress/next/replace"), Context{Text: "In a.py replace x."}, "any"},
 		{"code in a document", rejected, Context{Text: "a.md\n<<<<<<< SEARCH\n<b>\n=======\n<i>\n>>>>>>> " +
 			"REPLACE"}, "read"},
-		{"a listing and nothing else", rejected, Context{Text: "cart.py\n```python\nn = 1\nprint(n)\n```"}, "read"},
+		{"a listing and nothing else", rejected, Context{Text: "cart.py\r\n```python\r\nn = 1\r\n```"}, "read"},
 		{"a listing of edits that the host saw", rejected, Context{Text: "cart.py\n```python\nn = 1\n```",
 			Work: classify.Work{Edited: classify.EditedCode, Files: []string{"cart.py"}}}, "code"},
 		{"a listing and a report", rejected, Context{Text: "I fixed the total in cart.py, it was rounded twice:\n" +
@@ -260,6 +261,20 @@ func TestAskFitsTheWork(t *testing.T) {
 	} {
 		f, _ := collect(c.r, c.in)
 		assert.Equal(t, c.want, f.Ask, c.name)
+	}
+}
+
+// The message names a file that the output claims to have changed, or the only one of the kind that is asked about.
+func TestNamedFile(t *testing.T) {
+	for _, c := range []struct{ text, signal, want string }{
+		{"See util.py.\nI fixed cart/total.py.", "claim/edit/I fixed", "starting with cart/total.py"},
+		{"Only total.py rounds now, README.md says so.", "claim/edit/rounds", "starting with total.py"},
+		{"The files are a.py and b.py.\nDone.", "claim/done/Done", "Check this change now: run"},
+		{"I fixed a/very/long/path/to/the/cart/total.py.", "claim/edit/I fixed", "Check this change now: run"},
+		{"I fixed `cart.css`.", "claim/edit/I fixed", "the changed view of cart.css"},
+	} {
+		m := BuildCoachingMessage(found(c.text, c.signal), Context{Text: c.text, Request: "Fix rounding.py"})
+		assert.Contains(t, m.Text, c.want, c.text)
 	}
 }
 

@@ -114,7 +114,7 @@ var (
 		`clear|drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
 	deployments = compiled(`(?i)\b(?:deployed|redeployed|published|live at)\b|部署|デプロイ|разв[её]рн|nasaz`)
 	documents   = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b` +
-		`.{0,100}\b(?:docs?|documentation|readme|prd|spec|rules|changelog)\b`)
+		`.{0,100}\b(?:docs?|documentation|readme|prd|spec|rules|changelog|docstrings?|(?:code |doc )comments?)\b`)
 	styles = compiled(`^[.#][a-z][\w-]*(?:::?[a-z-]+)*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
 		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|outline|transition|transform|font|text|max|min)` +
 		`[a-z-]*: ?[\w#.%-]+;?$`)
@@ -132,6 +132,7 @@ type changes struct {
 	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
 	first      string          // the kind of the first file
+	files      []namedFile     // all of them, in order
 	makefile   bool            // one of them is a Makefile
 	seen       bool            // the host saw the edits
 	shown      string          // the ask that fits inline code, if no file is known
@@ -142,6 +143,12 @@ type changes struct {
 	al         bool            // the text is about code for a compiler without naming a file
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 	deployed   bool            // the text begins with a deployment and names its address
+}
+
+// namedFile is a file of a text.
+type namedFile struct {
+	path, kind string
+	weight     int
 }
 
 const claimedWeight = 3 // of a file in a line that claims something
@@ -164,6 +171,7 @@ func changed(r classify.Result, in Context) changes {
 	if len(c.weight) == 0 && c.shown == "" && !plaintext.IsOurs(in.Request) {
 		c.read(in.Request, nil)
 		delete(c.weight, "config") // that the human names one says nothing about the change
+		c.files = nil
 	}
 	return c
 }
@@ -175,6 +183,7 @@ func (c *changes) add(file string, weight int, seen map[string]bool) {
 		return
 	}
 	seen[base] = true
+	c.files = append(c.files, namedFile{file, kind, weight})
 	c.weight[kind] += weight
 	c.first = cmp.Or(c.first, kind)
 	c.makefile = c.makefile || strings.EqualFold(base, "makefile")
@@ -282,10 +291,29 @@ func (c changes) fitting() string {
 	return "any"
 }
 
+// main returns the first file of the kind that is asked about in a line that claims something, or the only one, if its
+// name can be repeated.
+func (c changes) main(ask string) string {
+	var of []namedFile
+	for _, file := range c.files {
+		if file.kind == ask || ask == "read" && file.kind != "docs" {
+			of = append(of, file)
+		}
+	}
+	claimed := slices.IndexFunc(of, func(f namedFile) bool { return f.weight == claimedWeight })
+	switch {
+	case claimed >= 0:
+		return safePath(of[claimed].path)
+	case len(of) == 1:
+		return safePath(of[0].path)
+	}
+	return ""
+}
+
 // onlyEdits reports whether a text shows edits in a form that another program applies, or is nothing but files with
 // their listings: its author may not be able to run a command.
 func onlyEdits(text string) bool {
-	text = text[max(0, len(text)-maxRead):]
+	text = strings.ReplaceAll(text[max(0, len(text)-maxRead):], "\r\n", "\n")
 	if strings.Contains(text, "<<<<<<< SEARCH\n") && strings.Contains(text, "\n>>>>>>> REPLACE") {
 		return true
 	}
