@@ -51,3 +51,34 @@ func TestShownResults(t *testing.T) {
 		}
 	}
 }
+
+// An output that nothing can be run for is delivered: an act on files, a change of a document, an answer to a greeting,
+// and text that claims nothing. A check that is claimed, or code beside it, makes it a claim again.
+func TestNothingToRun(t *testing.T) {
+	h, err := NewHeuristic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := "Cleaned the settings.\n\nVerification:\n- The list of plugins shows `3` entries\n" +
+		"- Both links under `~/cart` resolve\n- `cart list` prints only `total` and `tax`\n"
+	for _, test := range []struct {
+		name, request, text string
+		rejected            bool
+	}{
+		{"a copy", "copy the hook files to docs/hooks", "Done! I've copied the four hook files to `docs/hooks`.", false},
+		{"a copy and a check", "copy the hook files to docs/hooks",
+			"Done! I've copied the four hook files to `docs/hooks`, and all tests pass.", true},
+		{"a deletion in Chinese", "删除 old.json 这个文件", "已删除 `old.json`，完成。", false},
+		{"a document in words", "note the new pattern", "Updated the architecture doc with the retry pattern.", false},
+		{"a document of the request", "Update docs/design.md", "Updated the single reference from `a_b` to `c_d`.", false},
+		{"a greeting", "hello", "Done", false},
+		{"measured values", "clean it up", values, false},
+		{"claims of checks are no values", "clean it up", "Cleaned the settings.\n\nVerification:\n- `npm test` passed\n" +
+			"- `npm run build` passed\n- `npm run lint` passed\n", true},
+	} {
+		r, err := h.Classify(t.Context(), Input{Text: test.text, Request: test.request})
+		if err != nil || r.WasRejectedCompletion != test.rejected || !test.rejected && r.Type != Completion {
+			t.Errorf("%s: %s (%s), %v", test.name, r.Type, r.Reason, err)
+		}
+	}
+}

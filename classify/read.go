@@ -31,6 +31,7 @@ type reading struct {
 	lastLine                lineKind
 	checked                 bool // the items at hand say what was checked: "Validation:"
 	checks, observations    int  // such items, and those of them with a number or code
+	measured                int  // those with a number
 	observed                observed
 	openFence               bool // the text ends inside a code fence
 	lastTrace               bool // the last lines are a stack trace
@@ -186,10 +187,10 @@ func (rd *reading) countChecks(isItem bool) {
 		return
 	}
 	rd.checks++
-	for _, t := range rd.toks {
-		if t.kind != wordToken {
-			rd.observations++
-			break
+	if slices.ContainsFunc(rd.toks, func(t token) bool { return t.kind != wordToken }) {
+		rd.observations++
+		if last := rd.nth(0).rules; !rd.in(last, "claim.tests") && !rd.in(last, "claim.build") {
+			rd.measured++
 		}
 	}
 }

@@ -48,6 +48,7 @@ func (v *verdict) result() Result {
 	v.onlyDocuments(&r)
 	v.onlyAnswers(&r)
 	v.onlyGit(&r)
+	v.onlyFiles(&r)
 	v.closingQuestion(&r)
 	v.closingCondition(&r)
 	v.weighHost(&r)
@@ -180,7 +181,7 @@ func (v *verdict) shownResult(r *Result) {
 	rd := v.rd
 	last, tail, _ := rd.closing()
 	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output") ||
-		rd.observed.shows()
+		rd.observed.shows() || rd.measured > 2
 	offers := rd.observed.shows() && rd.in(last.rules, "offer.further")
 	goesOn := rd.closes("progress.next") && !offers || rd.closes("progress.doing") || rd.closes("progress.gerund")
 	if r.Type != Status || !shows || !rd.fits() || rd.kind(SignalHedge) || rd.kind(SignalGap) || rd.kind(SignalFailure) ||
@@ -191,11 +192,13 @@ func (v *verdict) shownResult(r *Result) {
 	r.Reason = v.reason(*r)
 }
 
-// onlyDocuments makes a rejected completion a completion that names documents and no other file and claims no check:
-// nothing in it can be run.
+// onlyDocuments makes a rejected completion a completion that names documents and no other file, or is a few words on
+// one, and claims no check: nothing in it can be run.
 func (v *verdict) onlyDocuments(r *Result) {
-	if r.WasRejectedCompletion && v.rd.namesDocs && !v.rd.namesCode && v.rd.fits() &&
-		v.rd.fences[codeFence]+v.rd.fences[editFence] == 0 &&
+	rd, req := v.rd, v.req
+	short := rd.nWords <= shortText && (rd.in(rd.head[0].rules, "answer.document") || req.namesDocs && !req.namesCode)
+	if r.WasRejectedCompletion && (rd.namesDocs || short) && !rd.namesCode && rd.fits() &&
+		rd.fences[codeFence]+rd.fences[editFence] == 0 &&
 		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports a change of documents")
 	}
@@ -204,18 +207,23 @@ func (v *verdict) onlyDocuments(r *Result) {
 // shortText is how many words a request or an output has at most that is only about one thing.
 const shortText = 60
 
+const fewWords = 4 // of a request that is only a greeting
+
 // onlyAnswers makes a rejected completion a completion that explains what a short request wants explained. So is one
-// that claims no change and no check of its own, and announces nothing: it answers a question, or thanks and offers more.
+// that claims no change and no check of its own, and announces nothing: it answers a question or a greeting, or thanks
+// and offers more. And so is one that claims nothing at all: it says what can be done.
 func (v *verdict) onlyAnswers(r *Result) {
 	rd, req := v.rd, v.req
 	if !r.WasRejectedCompletion || !rd.fits() || rd.kind(SignalHedge) {
 		return
 	}
-	asked := req.asksQuestion() && !req.has("request.change") && !req.has("request.act")
+	asked := req.asksQuestion() && !req.has("request.change") && !req.has("request.act") ||
+		req.has("request.greet") && req.nWords <= fewWords
 	thanks := !rd.has("claim.done") && !rd.has("claim.past") && rd.closes("offer.further")
 	claims := rd.has("claim.edit") || rd.has("progress.next") || rd.fences != [nFenceKinds]int{} ||
 		slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Name != ClaimChecked && s.CallsFor() != "" })
-	if (asked || thanks) && !claims || asked && req.has("request.explain") && req.nWords <= shortText {
+	silent := rd.nWords > shortText && !rd.kind(SignalClaim) && !rd.kind(SignalProgress) && !rd.openFence
+	if (asked || thanks || silent) && !claims || asked && req.has("request.explain") && req.nWords <= shortText {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "answers what was asked")
 	}
 }
@@ -229,6 +237,20 @@ func (v *verdict) onlyGit(r *Result) {
 		r.become(Completion, max(v.p[classCompletion], closingConfidence), "shows the commit or the pull request")
 	}
 }
+
+// onlyFiles makes a rejected completion a completion that was asked in a few words to copy, move, rename, delete or
+// download files, says that it did, shows no code and claims no check: nothing in it can be run.
+func (v *verdict) onlyFiles(r *Result) {
+	rd, req := v.rd, v.req
+	if r.WasRejectedCompletion && rd.fits() && req.has("request.file") && req.nWords <= shortText &&
+		rd.nWords <= longAct && rd.fences[codeFence]+rd.fences[editFence] == 0 &&
+		rd.kind(SignalClaim) && !rd.kind(SignalHedge) && !rd.goesOn() &&
+		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
+		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports an act on files")
+	}
+}
+
+const longAct = 200 // words of an output that is about files as they are, at most
 
 // closingCondition makes an output a question whose end says that what comes next depends on the human's word,
 // whatever the agent announces: "I'll start as soon as you approve".
