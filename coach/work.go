@@ -73,15 +73,21 @@ var fileTableText string
 type fileTable struct {
 	kinds map[string]string
 	tools map[string][]string
-	words map[string]bool   // programs whose name alone, in prose, is a check
-	tests map[string]string // the command that runs all tests of files with an extension
+	words map[string]bool           // programs whose name alone, in prose, is a check
+	tests map[string]string         // the command that runs all tests of files with an extension
+	says  map[string]*regexp.Regexp // what a text has in it that is about files of a kind without naming one
 }
 
 var fileTypes = sync.OnceValue(func() fileTable {
-	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}, map[string]string{}}
+	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}, map[string]string{},
+		map[string]*regexp.Regexp{}}
 	for line := range strings.Lines(fileTableText) {
 		kind, names, ok := strings.Cut(line, ":")
 		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if kind, ok := strings.CutPrefix(kind, "says "); ok {
+			t.says[kind] = regexp.MustCompile(strings.TrimSpace(names))
 			continue
 		}
 		if extension, ok := strings.CutPrefix(kind, "tests "); ok {
@@ -120,9 +126,6 @@ var (
 		`[a-z-]*: ?[\w#.%-]+;?$`)
 	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
 	targets     = compiled("`(\\w[\\w-]*)` (?:make )?target\\b|\\btarget:? `(\\w[\\w-]*)`")
-	apps        = compiled(`小程序|(?i:\bmini-?program\b)|\d+rpx\b|\bUnity (?:Editor|Console|project)\b|Unity (?:编辑器|工程)`)
-	al          = compiled(`(?i:\bcodeunit\b)|\bBusiness Central\b|\bAL (?:code|extension|project|syntax)\b`)
-	listings    = compiled("(?s)```\\w+\n.*?\n```|<source>\n.*?\n</source>")
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
@@ -164,7 +167,7 @@ func changed(r classify.Result, in Context) changes {
 	if c.seen = len(c.weight) > 0; c.seen || c.docs {
 		return c
 	}
-	c.app, c.al = apps().MatchString(in.Text), al().MatchString(in.Text)
+	c.app, c.al = fileTypes().says["app"].MatchString(in.Text), fileTypes().says["compile"].MatchString(in.Text)
 	c.docs = documents().MatchString(start)
 	c.deployed = deployments().MatchString(start) && strings.Contains(in.Text, "https://")
 	c.read(in.Text, r.Signals)
@@ -317,11 +320,25 @@ func onlyEdits(text string) bool {
 	if strings.Contains(text, "<<<<<<< SEARCH\n") && strings.Contains(text, "\n>>>>>>> REPLACE") {
 		return true
 	}
-	rest := strings.Fields(listings().ReplaceAllString(text, ""))
-	return listings().MatchString(text) && len(rest) > 0 && !slices.ContainsFunc(rest, func(s string) bool {
-		kind, _ := kindOfFile(strings.Trim(s, "`*#:"))
-		return kind == "-" && s != "#" && s != "##" && s != "###"
-	})
+	listed, end := false, "" // end is the line that ends the listing at hand
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		name := strings.Trim(line, "`*#: ")
+		kind, _ := kindOfFile(name)
+		switch {
+		case end != "":
+			if line == end {
+				listed, end = true, ""
+			}
+		case line == "<source>":
+			end = "</source>"
+		case strings.HasPrefix(line, "```") && len(line) > 3:
+			end = "```"
+		case line != "" && (kind == "-" || strings.Contains(name, " ")):
+			return false
+		}
+	}
+	return listed && end == ""
 }
 
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
