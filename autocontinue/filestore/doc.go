@@ -22,9 +22,12 @@
 //
 // # Age
 //
-// A session that nobody changed for [Options].MaxAge is removed, by the time of its file. No session is removed because
-// there are many, and the time of a call does not grow with their number: each new session looks at a few files of one
-// of 256 folders.
+// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file. No session is
+// removed because there are many, and the time of a call does not grow with their number: each new session looks at a
+// few files of one of 256 folders.
+//
+// A wrong clock removes nothing that is in use. A session must look too old twice, with a day between the two looks,
+// and a use in between keeps it. A clock that went backwards makes nothing old.
 //
 // # What cannot be read
 //

@@ -17,15 +17,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
 const (
 	notRegular  = "it is not a regular file"
-	maxDocument = 1 << 20 // bytes of a file
-	maxLabel    = 200     // bytes of a name in a file
-	format      = 1       // of the file around a value
+	maxDocument = 1 << 20   // bytes of a file
+	maxLabel    = 200       // bytes of a name in a file
+	format      = 1         // of the file around a value
+	minUnused   = time.Hour // an update that changes nothing is written after it, for the time of the last use
 	sessionKind = "sessions"
 )
 
@@ -89,6 +91,8 @@ type envelope struct {
 	Format int             `json:"format"`
 	Key    string          `json:"key"`  // of the document: a file that was copied or moved is another's
 	Name   string          `json:"name"` // for people
+	Used   time.Time       `json:"used,omitzero"`
+	Unused time.Time       `json:"unused,omitzero"` // when it first looked too old; see sweep
 	Value  json.RawMessage `json:"value"`
 }
 
@@ -161,16 +165,15 @@ func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, 
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	value, err := json.Marshal(v)
-	if err != nil {
+	now := d.store.opts.Now()
+	e := envelope{Format: format, Key: d.key, Name: d.label, Used: now.UTC()}
+	if e.Value, err = json.Marshal(v); err != nil {
 		return false, fmt.Errorf("filestore: %w", err)
 	}
-	if bytes.Equal(value, old.Value) {
-		now := d.store.opts.Now()
-		_ = root.Chtimes(d.file(), now, now) // its last use; what fails only makes it look older
+	if unused := now.Sub(old.Used); bytes.Equal(e.Value, old.Value) && 0 <= unused && unused < minUnused {
 		return false, nil
 	}
-	return old.Format == 0, d.store.write(root, d.file(), envelope{format, d.key, d.label, value})
+	return old.Format == 0, d.store.write(root, d.file(), e)
 }
 
 // read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can
@@ -276,7 +279,7 @@ func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error
 	err := root.MkdirAll(asideFolder, 0o700)
 	if err == nil {
 		// The oldest goes first: names begin with the time. A folder that is not empty stays.
-		names := readNames(root, asideFolder)
+		names := readNames(root, asideFolder, 1000)
 		slices.Sort(names)
 		for i := 0; i <= len(names)-maxAside; i++ {
 			root.Remove(asideFolder + "/" + names[i])

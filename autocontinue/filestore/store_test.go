@@ -140,18 +140,22 @@ func TestSessionExtra(t *testing.T) {
 }
 
 func TestAnUpdateThatChangesNothingIsNotWritten(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := time.Now()
 	s := newStore(t, filestore.Options{Now: func() time.Time { return now }})
 	require.NoError(t, s.Update(t.Context(), "s", increment))
 	path := onlyFile(t, s, "sessions")
-	before, err := os.Stat(path)
-	require.NoError(t, err)
-	require.NoError(t,
-		s.Update(t.Context(), "s", func(s autocontinue.State) (autocontinue.State, error) { return s, nil }))
+	before := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, os.Chtimes(path, before, before))
+	same := func(s autocontinue.State) (autocontinue.State, error) { return s, nil }
+	require.NoError(t, s.Update(t.Context(), "s", same))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
-	assert.True(t, os.SameFile(before, info))
-	assert.True(t, info.ModTime().Equal(now), "but its last use is known")
+	assert.True(t, info.ModTime().Equal(before))
+	now = now.Add(2 * time.Hour)
+	require.NoError(t, s.Update(t.Context(), "s", same))
+	info, err = os.Stat(path)
+	require.NoError(t, err)
+	assert.False(t, info.ModTime().Equal(before), "now and then the last use is written")
 }
 
 // A value that could not be read back is not written.

@@ -76,31 +76,97 @@ func TestManySessions(t *testing.T) {
 	for i := range sessions {
 		f.use(fmt.Sprint(i))
 	}
-	f.now = f.now.Add(30 * day)
+	f.now = f.now.Add(29 * day)
+	f.sweepAll()
+	f.now = f.now.Add(day)
 	f.sweepAll()
 	for i := range sessions {
 		require.Equal(t, 1, f.count(fmt.Sprint(i)))
 	}
 }
 
-// A session goes when nobody used it for a month.
+// A session goes when it looked too old at two looks, a day apart.
 func TestOldSessions(t *testing.T) {
 	f := newFolder(t)
-	for _, s := range []string{"old", "young", "used without a change"} {
+	for _, s := range []string{"old", "used again", "young"} {
 		f.use(s)
 	}
 	f.now = f.now.Add(20 * day)
 	f.use("young")
-	same := func(s autocontinue.State) (autocontinue.State, error) { return s, nil }
-	require.NoError(t, f.Update(t.Context(), "used without a change", same))
-	f.now = f.now.Add(10 * day)
+	f.now = f.now.Add(11 * day)
 	f.sweepAll()
-	assert.Equal(t, 1, f.count("old"))
+	f.now = f.now.Add(23 * time.Hour)
+	f.use("used again")
+	f.sweepAll()
+	assert.Equal(t, 1, f.count("old"), "the looks are less than a day apart")
 	f.now = f.now.Add(time.Hour)
 	f.sweepAll()
-	for s, want := range map[string]int{"old": 0, "young": 2, "used without a change": 1} {
+	for s, want := range map[string]int{"old": 0, "used again": 2, "young": 2} {
 		assert.Equal(t, want, f.count(s), s)
 	}
+}
+
+// Whatever a clock does, and whatever date a file has, a session in use stays.
+func TestWrongClocks(t *testing.T) {
+	year1990 := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, wrong := range map[string]func(f *folder, now time.Time){
+		"the file has a wrong date": func(f *folder, _ time.Time) {
+			require.NoError(f.t, os.Chtimes(f.file("s"), year1990, year1990))
+		},
+		"it was used at a wrong time": func(f *folder, now time.Time) {
+			f.now = year1990
+			f.use("s")
+			f.now = now
+		},
+		"it was used a month too early": func(f *folder, now time.Time) {
+			f.now = now.Add(-40 * day)
+			f.use("s")
+			f.now = now
+		},
+		"the clock went backwards": func(f *folder, _ time.Time) { f.now = year1990 },
+		"the clock was ahead for an hour": func(f *folder, now time.Time) {
+			f.now = now.Add(100 * 365 * day)
+			f.sweepAll()
+			f.now = f.now.Add(time.Hour)
+			f.sweepAll()
+			f.now = now
+		},
+		"it was used in the future": func(f *folder, now time.Time) {
+			f.now = now.Add(100 * 365 * day)
+			f.use("s")
+			f.now = now
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			f.use("s")
+			now := f.now
+			wrong(f, now)
+			before := f.count("s")
+			for range 20 { // an hour at a time
+				f.sweepAll()
+				f.now = f.now.Add(time.Hour)
+			}
+			assert.Equal(t, before, f.count("s"))
+			f.now = now.Add(day)
+			f.use("s")
+			f.sweepAll()
+			assert.Equal(t, before+1, f.count("s"))
+		})
+	}
+}
+
+// The age counts from the use that is written inside, whatever date the file has at two looks with a day between.
+func TestTheDateOfAFileIsNotItsAge(t *testing.T) {
+	f := newFolder(t)
+	f.use("s")
+	year1990 := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 10 {
+		require.NoError(t, os.Chtimes(f.file("s"), year1990, year1990))
+		f.sweepAll()
+		f.now = f.now.Add(2 * day)
+	}
+	assert.Equal(t, 1, f.count("s"))
 }
 
 // Temporary files of killed processes go sooner. What is not ours stays, and so does what somebody has locked.
@@ -130,6 +196,8 @@ func TestOtherFiles(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, young))
 
 	f.now = f.now.Add(31 * day)
+	f.sweepAll()
+	f.now = f.now.Add(2 * day)
 	other, err := New(f.Dir(), Options{})
 	require.NoError(t, err)
 	locked := f.file("locked")
