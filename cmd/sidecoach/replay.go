@@ -14,6 +14,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/evaluate"
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
 
@@ -21,6 +22,7 @@ type replayOptions struct {
 	policy    policyFlags
 	judging   judging
 	yes, json bool
+	html      string
 }
 
 func newReplay(t terminal) *cobra.Command {
@@ -38,7 +40,7 @@ func newReplay(t terminal) *cobra.Command {
 	f := cmd.Flags()
 	o.policy.register(f)
 	o.judging.register(f)
-	bind(f, "yes", &o.yes, "json", &o.json)
+	bind(f, "yes", &o.yes, "json", &o.json, "html", &o.html)
 	return cmd
 }
 
@@ -97,7 +99,17 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	case err != nil:
 		return err
 	case total.Interrupted:
-		return badInput("run it again", "interrupted: what was read until then is above")
+		return badInput("run it again", "interrupted: what was read until then is above; --html writes no page")
+	case o.html != "":
+		opts := evaluate.Options{Threshold: cmp.Or(o.policy.threshold, -1), Name: "heuristic"}
+		if total.LLM != nil {
+			opts.Name = total.LLM.Model
+		}
+		if err := r.labelled.page(o.html, files, opts); err != nil {
+			return err
+		}
+	}
+	switch {
 	case total.Fallbacks > 0 && total.LLM.Verdicts == 0:
 		return badInput("look at the server, the key and the model",
 			"the LLM failed on every output; the heuristic alone decided")

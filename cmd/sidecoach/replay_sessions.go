@@ -108,6 +108,7 @@ type replayTotal struct {
 type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
+	labelled   labelled
 	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
 	bar        *bar
 
@@ -172,6 +173,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		p := pauseOf(r.session, m)
 		r.session.count(p)
 		r.sum.count(p)
+		r.labelled.add(p, m)
 		return r.tell("pause", p)
 	})
 	r.sum.Bytes += size

@@ -281,7 +281,7 @@ func TestInterruptedReplay(t *testing.T) {
 		&errs,
 	)
 	assert.Equal(t, exitFailure, status)
-	assert.Contains(t, errs.String(), "sidecoach: interrupted: what was read until then is above\n")
+	assert.Contains(t, errs.String(), "sidecoach: interrupted: what was read until then is above; --html writes no page\n")
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	for _, line := range lines {
 		assert.True(t, json.Valid([]byte(line)), line)
