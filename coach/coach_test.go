@@ -264,11 +264,11 @@ func TestAskFitsTheWork(t *testing.T) {
 	}
 }
 
-// The message names a file that the output claims to have changed, or the only one of the kind that is asked about.
+// The message names a file only if no other can be meant.
 func TestNamedFile(t *testing.T) {
 	for _, c := range []struct{ text, signal, want string }{
-		{"See util.py.\nI fixed cart/total.py.", "claim/edit/I fixed", "starting with cart/total.py"},
-		{"Only total.py rounds now, README.md says so.", "claim/edit/rounds", "starting with total.py"},
+		{"I fixed cart/total.py.", "claim/edit/I fixed", "starting with cart/total.py"},
+		{"See util.py.\nI fixed cart/total.py.", "claim/edit/I fixed", "Check this change now: run"},
 		{"The files are a.py and b.py.\nDone.", "claim/done/Done", "Check this change now: run"},
 		{"I fixed a/very/long/path/to/the/cart/total.py.", "claim/edit/I fixed", "Check this change now: run"},
 		{"I fixed `cart.css`.", "claim/edit/I fixed", "the changed view of cart.css"},

@@ -294,23 +294,22 @@ func (c changes) fitting() string {
 	return "any"
 }
 
-// main returns the first file of the kind that is asked about in a line that claims something, or the only one, if its
-// name can be repeated.
+// main returns the file that changed, if its name can be repeated: the only one of the kind that is asked about, of
+// those that the host saw edited or, without a host, the only file that the text names.
 func (c changes) main(ask string) string {
+	if !c.seen && len(c.files) > 1 {
+		return ""
+	}
 	var of []namedFile
 	for _, file := range c.files {
 		if file.kind == ask || ask == "read" && file.kind != "docs" {
 			of = append(of, file)
 		}
 	}
-	claimed := slices.IndexFunc(of, func(f namedFile) bool { return f.weight == claimedWeight })
-	switch {
-	case claimed >= 0:
-		return safePath(of[claimed].path)
-	case len(of) == 1:
-		return safePath(of[0].path)
+	if len(of) != 1 {
+		return ""
 	}
-	return ""
+	return safePath(of[0].path)
 }
 
 // onlyEdits reports whether a text shows edits in a form that another program applies, or is nothing but files with
