@@ -8,7 +8,8 @@ import "slices"
 // A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
 // as it is. For a claim the first rule that holds wins:
 //
-//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected. So are counted test
+//  1. A claimed check failed when it last ran (an error if the text reports the failure), or did not run after the last
+//     edit: rejected. So are counted test
 //     results when nothing was edited or run in the session.
 //  2. No file was edited in the session and nothing was run, but the text claims a change, begins with a claim to be
 //     done, or hedges such a claim: rejected.
@@ -45,6 +46,7 @@ type finding struct {
 	typ       OutputType
 	reason    string
 	unchecked bool // code was edited, nothing was run after that, and no check is claimed
+	failed    bool // the check failed
 }
 
 // become makes r, a claim, a verdict of another type. A status is a rejected completion.
@@ -70,8 +72,10 @@ func (w Work) judge(signals []Signal) finding {
 			continue
 		}
 		switch outcome, ran := w.Outcome(name); {
+		case ran && outcome == OutcomeFailed && has(SignalFailure):
+			return finding{typ: Error, reason: "reports that its check failed"}
 		case ran && outcome == OutcomeFailed:
-			return finding{typ: Status, reason: "claims " + noun + ", but it failed when it last ran"}
+			return finding{typ: Status, reason: "claims " + noun + ", but it failed when it last ran", failed: true}
 		case ran && outcome == OutcomePassed:
 		case !ran && w.Edited != EditedUnknown && changed:
 			return finding{typ: Status, reason: "claims " + noun + ", but it did not run after the last edit"}
@@ -100,7 +104,7 @@ func (w Work) judge(signals []Signal) finding {
 	case failed && !unknown && has(SignalFailure):
 		return finding{typ: Error, reason: "reports that its check failed"}
 	case failed && !unknown:
-		return finding{typ: Status, reason: "edited code, and the check after that failed"}
+		return finding{typ: Status, reason: "edited code, and the check after that failed", failed: true}
 	}
 	return finding{}
 }

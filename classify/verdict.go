@@ -2,8 +2,10 @@ package classify
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // verdict turns what was read and how likely each class is into a result.
@@ -70,6 +72,9 @@ func (v *verdict) result() Result {
 // good as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
 func (v *verdict) weighWork(r Result) Result {
 	f := v.work.judge(r.Signals)
+	if f.failed && !v.rd.has("claim.tests") && saysItFails().MatchString(v.rd.text) {
+		f = finding{typ: Error, reason: "reports that its check failed"}
+	}
 	if f.typ == "" || r.Type != Completion && r.Type != Status {
 		return r
 	}
@@ -90,6 +95,12 @@ func (v *verdict) weighWork(r Result) Result {
 	r.become(f.typ, claims, f.reason)
 	return r
 }
+
+// saysItFails finds words by which a report admits that a check fails now.
+var saysItFails = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?:`[^`\\n]+`|(?i:\\b(?:tests?|specs?|suite|checks?|build))\\b|\\b[Tt]est[\\w.]+)[^.;\\n]{0,40}" +
+		`\b(?:(?:still |now )*fails?|(?:is|are) (?:still |now )*(?:failing|red|broken))\b`)
+})
 
 // The fit is more timid about statuses than it needs to be, and a status that is none is worst where it is a
 // question, a blocker or an error. Held out by repositories, these two bring the confidence of a status near to how
