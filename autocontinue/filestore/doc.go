@@ -31,9 +31,9 @@
 //
 // # What cannot be read
 //
-// At an update, a file that no version of this package can have written is moved to aside, [Options].OnSetAside is told, and the
-// session starts afresh: a file that was cut short, is not JSON, belongs to another session, is not a regular file, or
-// is larger than 1 MiB. A host that knows more than an empty session sets [autocontinue.Output].Continues or Hold.
+// An update moves a file that no version of this package can have written to aside, tells [Options].OnSetAside, and
+// starts the session afresh: a file that was cut short, is not JSON, belongs to another session, is not a regular file,
+// or is larger than 1 MiB. A host that knows more than an empty session sets [autocontinue.Output].Continues or Hold.
 //
 // A file of a newer version stays where it is. It is an error that wraps [autocontinue.ErrStateVersion].
 //

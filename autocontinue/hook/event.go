@@ -219,7 +219,7 @@ func (e event) fromHuman(m memory) bool {
 	case e.host == Gemini && m.Rested: // then Gemini CLI does not say "Please continue." to itself
 		return !plaintext.IsOurs(e.Prompt.text)
 	}
-	return !e.Prompt.given || !transcript.Format(e.host).IsNotice(e.Prompt.text) && !m.ours(e.Prompt.text)
+	return !e.Prompt.given || !transcript.Format(e.host).IsNotice(e.Prompt.text) && !m.Transcript.IsOurs(e.Prompt.text)
 }
 
 // optional is a text that a payload may leave out.

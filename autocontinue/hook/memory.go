@@ -9,7 +9,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 const (
@@ -34,10 +33,6 @@ type memory struct {
 	Same   int    `json:"same,omitempty"`   // how often it came in a row
 
 	Rested bool `json:"rested,omitempty"` // the agent stopped at the last pause
-
-	// Sent is a hash of the message sent last, where the host feeds it back as a prompt. It is empty after the agent
-	// stopped and after the human spoke: the next prompt is the human's, whatever its words.
-	Sent string `json:"sent,omitempty"`
 
 	// Of a host whose pauses have no message, and which counts over the whole session how often a hook continued the
 	// agent.
@@ -64,6 +59,7 @@ func (m memory) heard(e event) memory {
 			Loops: m.Loops, Base: m.Loops,
 			Transcript: m.Transcript,
 		}
+		m.Transcript.Sent(false)
 	case e.kind == printed:
 		text := e.Message.text
 		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), hash(e.Generation)
@@ -83,8 +79,8 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 		return m
 	}
 	m.Pauses++
-	m.Rested, m.Sent, m.Printed, m.PrintedIn = !continued, "", "", ""
-	m.Transcript.Sent("")
+	m.Rested, m.Printed, m.PrintedIn = !continued, "", ""
+	m.Transcript.Sent(continued && e.host.echoes())
 	if e.Loop < m.Base {
 		m.Base = 0
 	}
@@ -109,18 +105,6 @@ func (m memory) again(id string) memory {
 	}
 	m.Same++
 	return m
-}
-
-// sent returns the memory after a message was sent.
-func (m memory) sent(message string) memory {
-	m.Sent = hash(strings.TrimSpace(message))
-	m.Transcript.Sent(message)
-	return m
-}
-
-// ours reports whether a prompt is a message of ours.
-func (m memory) ours(prompt string) bool {
-	return plaintext.IsOurs(prompt) || m.Sent != "" && m.Sent == hash(strings.TrimSpace(prompt))
 }
 
 // heldFor returns what the agent printed last after the prompt that a pause is about.

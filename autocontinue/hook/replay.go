@@ -89,14 +89,8 @@ func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
 	if err != nil {
 		return err
 	}
-	continued := d.Action == autocontinue.Continue
-	r.memory = r.memory.after(e, out, continued)
-	message := ""
-	if continued && e.host.echoes() {
-		message = d.Message
-	}
-	r.memory = r.memory.sent(message)
-	w.State.Sent(message)
+	r.memory = r.memory.after(e, out, d.Action == autocontinue.Continue)
+	w.State.Sent(r.memory.Transcript.Echoes)
 	r.shown = &Moment{Host: e.host, Output: out, Decision: d, Line: w.Line}
 	return nil
 }

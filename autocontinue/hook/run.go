@@ -83,10 +83,9 @@ type session struct {
 	cfg    Config
 	shadow bool
 
-	state  *autocontinue.State // as it was read with the memory; nil once the loop has it
-	seen   transcript.State    // the transcript as this event read it
-	out    autocontinue.Output
-	stored memory // what Update stored last
+	state *autocontinue.State // as it was read with the memory; nil once the loop has it
+	seen  transcript.State    // the transcript as this event read it
+	out   autocontinue.Output
 }
 
 // hear takes in an event that is not a pause.
@@ -130,10 +129,7 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 	if err != nil {
 		return d, err
 	}
-	if d, err = ac.Handle(ctx, s.out); err != nil || s.shadow {
-		return d, err
-	}
-	return d, s.sent(ctx, d)
+	return ac.Handle(ctx, s.out)
 }
 
 // read returns the memory, and keeps the state that belongs to it.
@@ -208,26 +204,9 @@ func (s *session) Update(
 				return state, m, err
 			}
 			if next.Seq == state.Seq { // another hook of this pause has decided
-				s.stored = m.again(s.out.ID)
-				return next, Memory{s.stored}, nil
+				return next, Memory{m.again(s.out.ID)}, nil
 			}
 			m.Transcript = s.seen
-			s.stored = m.after(s.event, s.out, next.Continues > state.Continues && !s.shadow)
-			return next, Memory{s.stored}, nil
-		})
-}
-
-// sent stores which message is sent, if the host will feed it back as a prompt and it does not show that it is ours. If
-// another event came in between, that one's memory counts.
-func (s *session) sent(ctx context.Context, d autocontinue.Decision) error {
-	if d.Action != autocontinue.Continue || d.Replayed || !s.event.host.echoes() || plaintext.IsOurs(d.Message) {
-		return nil
-	}
-	return s.cfg.Sessions.Update(ctx, s.event.key(),
-		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
-			if m.Events == s.stored.Events {
-				m = Memory{m.sent(d.Message)}
-			}
-			return state, m, nil
+			return next, Memory{m.after(s.event, s.out, next.Continues > state.Continues && !s.shadow)}, nil
 		})
 }

@@ -11,7 +11,7 @@
 //   - After each pause, and when a prompt goes to the agent, call [State.Expect].
 //   - At a pause, call [State.Await] with a function that tells whether the trace shows the message of the event
 //     ([Trace.Shows]). For an event without a message, wait for any message that is not Old.
-//   - When the agent is continued and the host feeds our message back as a prompt, call [State.Sent].
+//   - After a decision, tell [State.Sent] whether a message of ours comes back as a prompt.
 //
 // When [Trace.Behind] is true the transcript did not have the message in time. Decide with what is there: nothing that
 // the transcript lacks counts as not done.

@@ -68,7 +68,7 @@ type fold struct {
 	Parts    []string   `json:"parts,omitempty"` // of the last message
 	Group    string     `json:"group,omitempty"`
 	Expects  bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
-	Sent     string     `json:"sent,omitempty"`     // hash of the last message of ours without a prefix
+	Echoes   bool       `json:"echoes,omitempty"`   // a message of ours comes back as a prompt
 	Messages []string   `json:"messages,omitempty"` // IDs that were seen
 	Done     []string   `json:"done,omitempty"`     // calls whose result was seen
 	Calls    []openCall `json:"calls,omitempty"`
@@ -147,16 +147,21 @@ func (f *fold) silence() {
 	f.Parts, f.MessageID, f.Group, f.Broke, f.Aborted = nil, "", "", false, false
 }
 
+// IsOurs reports whether a prompt is a message of ours.
+func (f *fold) IsOurs(prompt string) bool {
+	return plaintext.IsOurs(prompt) || f.Echoes && isPlain(prompt)
+}
+
 // prompt takes in words in the human's name. It reports whether they are the human's.
 func (f *fold) prompt(text, turn string) bool {
 	f.silence()
 	f.Expects = false
-	if plaintext.IsOurs(text) || f.Sent != "" && hash(strings.TrimSpace(text)) == f.Sent { // the host fed it back
+	if f.IsOurs(text) { // the host fed it back
 		f.Continues++
 		f.Continued = true
 		return false
 	}
-	f.Request, f.Turn, f.Continues, f.Continued, f.Sent = clip(text, maxRequest), turn, 0, false, ""
+	f.Request, f.Turn, f.Continues, f.Continued, f.Echoes = clip(text, maxRequest), turn, 0, false, false
 	f.Work.prompt(text)
 	return true
 }

@@ -135,7 +135,7 @@ func (l *line) geminiPrompt(id, said, shown string) {
 			}
 		}
 	case plaintext.IsOurs(said),
-		strings.TrimSpace(said) == plainMessage && !blank(shown) && strings.TrimSpace(shown) != plainMessage:
+		isPlain(said) && !blank(shown) && !isPlain(shown):
 		e.kind = feedback
 	case !blank(shown):
 		e.text = shown

@@ -11,12 +11,11 @@ import (
 // the human's.
 const plainMessage = "continue"
 
+func isPlain(text string) bool { return strings.TrimSpace(text) == plainMessage }
+
 // isOurFeedback reports whether a hook's words are ours. A host may put the hook's command before them, and the words
 // of other hooks beside them.
 func isOurFeedback(feedback string) bool {
-	if strings.TrimSpace(feedback) == plainMessage {
-		return true
-	}
 	for line := range strings.Lines(feedback) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "- [") {

@@ -46,13 +46,10 @@ type position struct {
 // another, so no message counts as new until a prompt is in the transcript.
 func (s *State) Expect() { s.Expects = true }
 
-// Sent says which message of ours goes to the agent, where the host feeds it back as a prompt. That prompt is not the
-// human's, though it may be without our prefix. An empty text says that the agent stops: the next prompt is the
-// human's.
-func (s *State) Sent(text string) {
-	if s.fold.Sent = ""; !blank(text) {
-		s.fold.Sent = hash(strings.TrimSpace(text))
-	}
+// Sent says that the agent paused, and whether a message of ours goes to it and comes back as a prompt. That prompt is
+// not the human's, though it may be without our prefix.
+func (s *State) Sent(echoes bool) {
+	s.Echoes = echoes
 	s.Expect()
 }
 
@@ -116,7 +113,7 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 		return err
 	}
 	if s.Offset == 0 || sum != s.Sum { // another file, or one that was written anew
-		*s = State{position{fold: fold{Expects: s.Expects, Work: nothing()}}}
+		*s = State{position{fold: fold{Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}}
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)

@@ -191,7 +191,7 @@ func TestSent(t *testing.T) {
 	)
 	var s State
 	s.look(t.Context(), src)
-	s.Sent("continue")
+	s.Sent(true)
 	write(t, src, geminiAsks("u2", "continue"), geminiSays("g2", "Added."))
 	tr := s.look(t.Context(), src)
 	require.Equal(
