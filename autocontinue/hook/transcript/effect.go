@@ -254,7 +254,7 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
 		e.Script = w.resolve(script[0])
-		if code = w.written[e.Script]; code != "" && !among(" sh bash zsh dash ksh fish source . ", name) {
+		if code = w.written[e.Script]; code != "" && !among(shells+"source . ", name) {
 			return w.codeKinds(e, code)
 		}
 		if (name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun {
@@ -285,17 +285,19 @@ func scriptKind(name string) []string {
 	return kinds
 }
 
-// inlineCode returns the code that an interpreter is given on its command line or on its standard input, or else the
-// script that it runs, with its arguments.
+// inlineCode returns the code that an interpreter or a shell is given on its command line or on its standard input, or
+// else the script that it runs, with its arguments.
 func inlineCode(args []string, input string) (code string, script []string) {
 	for i, a := range args {
+		rest := args[i+1:]
 		switch {
-		case among(" -c -e -p -pe -ne -r -E --eval --print -lane -nle -0ne eval ", a) && i+1 < len(args):
-			return args[i+1], nil
+		case len(rest) > 0 && among(" /c -command ", strings.ToLower(a)): // of Windows
+			return strings.Join(rest, " "), nil
+		case len(rest) > 0 && pattern("code-flag").MatchString(a):
+			return rest[0], nil
 		case a == "-":
 			return input, nil
-		case strings.HasPrefix(a, "-") || a == "run":
-		default:
+		case !strings.HasPrefix(a, "-") && a != "run":
 			return "", args[i:]
 		}
 	}

@@ -47,46 +47,15 @@ func (f Format) IsNotice(prompt string) bool {
 	return startsWith(words, phrases()[string(f)]...)
 }
 
-// wrappings are elements that a host or an editor puts around the human's words: what is open there, what is selected.
-var wrappings = []string{"ide_opened_file", "ide_selection", "ide_diagnostics", "system-reminder"}
-
-const maxWrappings = 50 // of one prompt
-
 // askedBelow is the heading below which Codex's desktop app and editor extensions put the human's words.
 const askedBelow = "## My request for Codex:\n"
 
-// withoutWrapping returns the human's words of a prompt, without what a host has put around them.
+// withoutWrapping returns the human's words of a prompt, without the elements that a host or an editor has put around
+// them: what is open there, what is selected.
 func withoutWrapping(prompt string) string {
-	prompt = strings.TrimSpace(prompt)
-	for range maxWrappings {
-		rest, ok := unwrap(prompt)
-		if !ok {
-			break
-		}
-		prompt = strings.TrimSpace(rest)
-	}
-	if strings.HasPrefix(prompt, "# ") {
-		if i := strings.LastIndex(prompt, "\n"+askedBelow); i >= 0 {
-			return strings.TrimSpace(prompt[i+1+len(askedBelow):])
-		}
+	prompt = strings.TrimSpace(pattern("wrapping").ReplaceAllString(prompt, ""))
+	if i := strings.LastIndex(prompt, "\n"+askedBelow); i >= 0 && strings.HasPrefix(prompt, "# ") {
+		return strings.TrimSpace(prompt[i+1+len(askedBelow):])
 	}
 	return prompt
-}
-
-// unwrap takes away one of the elements that a text begins or ends with.
-func unwrap(s string) (string, bool) {
-	for _, name := range wrappings {
-		start, end := "<"+name+">", "</"+name+">"
-		if strings.HasPrefix(s, start) {
-			if _, rest, ok := strings.Cut(s, end); ok {
-				return rest, true
-			}
-		}
-		if strings.HasSuffix(s, end) {
-			if i := strings.LastIndex(s, start); i >= 0 {
-				return s[:i], true
-			}
-		}
-	}
-	return s, false
 }

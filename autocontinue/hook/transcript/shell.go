@@ -299,6 +299,8 @@ func (w *walker) filter(s *syntax.Stmt) filter {
 	return filterNone
 }
 
+const shells = " sh bash zsh dash ksh fish cmd pwsh powershell "
+
 // call walks through a simple command, or the script that it runs.
 func (w *walker) call(outer []string, input string, writes []string) (effects []effect) {
 	words := bare(outer)
@@ -324,7 +326,11 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 			w.echoes = append(w.echoes, text)
 		}
 	}
-	switch script := nestedScript(words, input); {
+	script := ""
+	if among(shells, strings.ToLower(programName(words[0]))) {
+		script, _ = inlineCode(words[1:], input)
+	}
+	switch {
 	case words[0] == "eval":
 		w.nested++
 		effects = w.script(strings.Join(words[1:], " "))
@@ -341,31 +347,6 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 		}
 	}
 	return effects
-}
-
-// nestedScript returns the script that a shell is given on its command line or by a here-document.
-func nestedScript(words []string, input string) string {
-	name := programName(words[0])
-	windows := among(" cmd pwsh powershell ", strings.ToLower(name))
-	if !windows && !among(" sh bash zsh dash ksh fish su ", name) {
-		return ""
-	}
-	plain := 0
-	for i, a := range words[1:] {
-		rest := words[i+2:]
-		switch {
-		case windows && len(rest) > 0 && among(" /c -c -command ", strings.ToLower(a)):
-			return strings.Join(rest, " ")
-		case len(rest) > 0 && len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.HasSuffix(a, "c"):
-			return rest[0]
-		case !strings.HasPrefix(a, "-") || a == "-":
-			plain++
-		}
-	}
-	if plain == 0 {
-		return input
-	}
-	return ""
 }
 
 // assign notes variables that are set to plain words.
