@@ -3,7 +3,6 @@ package transcript
 import (
 	"cmp"
 	"html"
-	"slices"
 	"strings"
 )
 
@@ -63,14 +62,12 @@ func (l *line) codexItem(c value, id string) {
 // codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself. Newer
 // ones say of each part what it is.
 func (l *line) codexMessage(c value, id string) {
-	isUser := func(kind value) bool { return strings.HasPrefix(kind.text(), "user.") }
 	kinds := c.list("internal_chat_message_metadata_passthrough", "content_item_kinds")
-	content := c.list("content")
 	var parts, typed []string
-	for i, block := range content {
+	for i, block := range c.list("content") {
 		if kind := block.text("type"); strings.HasSuffix(kind, "_text") || kind == "text" {
 			parts = append(parts, block.text("text"))
-			if i < len(kinds) && isUser(kinds[i]) {
+			if i >= len(kinds) || strings.HasPrefix(kinds[i].text(), "user.") {
 				typed = append(typed, block.text("text"))
 			}
 		}
@@ -86,7 +83,6 @@ func (l *line) codexMessage(c value, id string) {
 	if len(parts) > 0 {
 		opening = strings.TrimSpace(parts[0])
 	}
-	users := slices.ContainsFunc(kinds, isUser)
 	switch {
 	case strings.HasPrefix(opening, "<hook_prompt"):
 		for _, p := range parts {
@@ -94,22 +90,11 @@ func (l *line) codexMessage(c value, id string) {
 		}
 	case strings.HasPrefix(opening, "<turn_aborted>"):
 		l.add(entry{kind: abort})
-	case users && len(kinds) == len(content):
-		l.add(entry{kind: human, text: codexPrompt(typed)})
-	case codex.IsNotice(opening), len(kinds) > 0 && !users:
+	case len(typed) == 0 && len(kinds) > 0, len(kinds) == 0 && codex.IsNotice(opening):
 		l.add(entry{kind: notice})
 	default:
-		l.add(entry{kind: human, text: codexPrompt(parts)})
+		l.add(entry{kind: human, text: withoutWrapping(strings.Join(typed, "\n"))})
 	}
-}
-
-// codexPrompt puts a prompt together, without the marks of pictures in it.
-func codexPrompt(parts []string) string {
-	parts = slices.DeleteFunc(slices.Clone(parts), func(p string) bool {
-		t := strings.TrimSpace(p)
-		return strings.HasPrefix(t, "<image ") && strings.HasSuffix(t, ">") || t == "</image>" || t == "<image>"
-	})
-	return withoutWrapping(strings.Join(parts, "\n"))
 }
 
 // codexResult reads what a call came to. Codex has written it in several forms: a text with a head that says how the

@@ -23,10 +23,10 @@ type effect struct {
 	Name      string             `json:"name,omitempty"`   // the command, for people
 	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
-	Printed   string             `json:"printed,omitempty"` // how a later command prints the exit status: "exit: $"
-	Echoes    []string           `json:"echoes,omitempty"`  // lines of the output that the script prints itself
-	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
-	Filter    filter             `json:"filter,omitempty"`  // what becomes of its output
+	Printed   string             `json:"printed,omitempty"`  // how a later command prints the exit status: "exit: $"
+	Echoes    []string           `json:"echoes,omitempty"`   // lines of the output that the script prints itself
+	Chained   bool               `json:"chained,omitempty"`  // a check behind "&&" may be the one that failed
+	Filtered  bool               `json:"filtered,omitempty"` // a program such as "grep" reads its output
 }
 
 func (e effect) matters() bool {
@@ -48,15 +48,6 @@ const (
 	statusKept   status = iota // it is the result's
 	statusLost                 // something else took its place; only the output can tell
 	statusHidden               // it cannot be known: turned round, or left in the background
-)
-
-// filter says what a pipe leaves of an output.
-type filter uint8
-
-const (
-	filterNone   filter = iota
-	filterPart          // a part of it; nothing is left of nothing
-	filterErrors        // the lines that speak of errors
 )
 
 // commandEffects returns what a simple command does. Input is its here-document, writes are the files that it is

@@ -85,8 +85,7 @@ func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutc
 		return classify.OutcomeFailed, true
 	case st == statusHidden:
 	case st == statusLost, e.Chained && r.failed:
-		nothing := e.Filter == filterErrors && plaintext.IsBlank(r.output) && (!r.failed || e.foundNothing(r))
-		if nothing || rep.passed && (!r.failed || e.Chained || r.known) {
+		if rep.passed && (!r.failed || e.Chained || r.known) {
 			return classify.OutcomePassed, true
 		}
 	case !r.failed:
@@ -115,12 +114,10 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 	}
 	bad, good := problems(output)
 	switch {
-	case quiet && e.Filter == filterErrors && blank:
-		return classify.OutcomePassed
-	case quiet && e.Filter == filterErrors && !good, bad:
+	case bad:
 		return classify.OutcomeFailed
 	case good,
-		quiet && blank && (!r.failed || e.foundNothing(r)),
+		quiet && blank && (!r.failed || e.Filtered && r.known && r.exit == 1), // a "grep" found nothing
 		!quiet && !blank && !r.failed && e.Check == classify.CheckRun:
 		return classify.OutcomePassed
 	case e.Check == classify.CheckCommit && pattern("committed").MatchString(output):
@@ -133,9 +130,6 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 func (e effect) echoed(line string) bool {
 	return slices.Contains(e.Echoes, line) || len(e.Echoes) > 0 && slices.Contains(e.Echoes, plaintext.Redact(line))
 }
-
-// foundNothing reports whether a "grep" behind the check failed because no line matched.
-func (e effect) foundNothing(r result) bool { return e.Filter >= filterPart && r.known && r.exit == 1 }
 
 // problems reports whether an output shows problems, and whether it says that there are none.
 func problems(output string) (bad, good bool) {

@@ -255,9 +255,11 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 	if slices.ContainsFunc(left, effect.verifies) { // "go test | prettify" runs no program of the project
 		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
 	}
-	f := w.filter(c.Y)
+	words := bare(w.simple(c.Y))
+	filters := len(words) > 0 && among(" grep egrep rg ag head tail cat tee sed awk sort uniq cut less more tac tr fold wc ",
+		programName(words[0]))
 	for i := range left {
-		left[i].Filter = max(left[i].Filter, f)
+		left[i].Filtered = left[i].Filtered || filters
 	}
 	return append(left, right...)
 }
@@ -273,30 +275,6 @@ func (w *walker) keepsFailure(s *syntax.Stmt) bool {
 	}
 	words := w.simple(list[len(list)-1])
 	return len(words) > 0 && among(" false exit return ", words[0]) && !(len(words) > 1 && words[1] == "0")
-}
-
-// filter says what a command behind a pipe leaves of the output.
-func (w *walker) filter(s *syntax.Stmt) filter {
-	if isPipe(s) {
-		b := s.Cmd.(*syntax.BinaryCmd)
-		return max(w.filter(b.X), w.filter(b.Y))
-	}
-	words := bare(w.simple(s))
-	if len(words) == 0 {
-		return filterNone
-	}
-	name := programName(words[0])
-	switch {
-	case among(" grep egrep rg ag ", name):
-		sought := strings.ToLower(strings.Join(words[1:], " "))
-		if pattern("errors").MatchString(sought) && !pattern("successes").MatchString(sought) {
-			return filterErrors
-		}
-		return filterPart
-	case among(" head tail cat tee sed awk sort uniq cut less more tac tr fold wc ", name):
-		return filterPart
-	}
-	return filterNone
 }
 
 const shells = " sh bash zsh dash ksh fish cmd pwsh powershell "
