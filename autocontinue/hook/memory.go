@@ -41,10 +41,6 @@ type memory struct {
 	Loops     int    `json:"loops,omitempty"`      // the host's count after the last pause
 	Base      int    `json:"base,omitempty"`       // and before the human's last words
 
-	// Of a host whose message accumulates: its length and its hash at the last pause.
-	Judged    int    `json:"judged,omitempty"`
-	JudgedSum string `json:"judged_sum,omitempty"`
-
 	Transcript transcript.State `json:"transcript,omitzero"` // what the transcript said, as far as it was read
 }
 
@@ -88,11 +84,7 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 	if continued {
 		m.Loops++
 	}
-	m = m.again(out.ID)
-	if e.host.accumulates() && e.Message.given {
-		m.Judged, m.JudgedSum = len(e.Message.text), hash(e.Message.text)
-	}
-	return m
+	return m.again(out.ID)
 }
 
 // again returns the memory after an output with that ID.
@@ -119,15 +111,6 @@ func (m memory) inTurn(e event) event {
 		e.Loop -= m.Base
 	}
 	return e
-}
-
-// unjudged returns the part of a message that was not in it at the last pause.
-func (m memory) unjudged(message string) string {
-	n := m.Judged
-	if n <= 0 || n >= len(message) || hash(message[:n]) != m.JudgedSum {
-		return message
-	}
-	return strings.TrimPrefix(message[n:], "\n")
 }
 
 // id returns the ID of a pause: all hooks of it know the ID, and no other pause has it. It is never made of the text.

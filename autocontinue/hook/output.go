@@ -15,7 +15,7 @@ import (
 //     turn.
 //   - ID is [memory.id].
 //   - Text is the message: the event's, else the one that the memory holds, else the transcript's. If the host's
-//     message accumulates, it is the last message, or what was not judged yet.
+//     message accumulates, it is the last message, if the transcript has that.
 //   - Request is the event's prompt if that is the human's, else the transcript's.
 //   - Continues is the larger of the transcript's count and the host's.
 //   - Work is what the agent did, by the transcript.
@@ -39,8 +39,6 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 		message = some(t.Message)
 	case e.host.accumulates() && shown:
 		message = some(t.Message)
-	case e.host.accumulates():
-		message.text = m.unjudged(message.text)
 	}
 	out.Text = message.text
 	out.ID = m.id(e, t)
