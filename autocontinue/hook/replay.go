@@ -105,32 +105,15 @@ func (r *replay) flush() error {
 	return r.show(m)
 }
 
-// Effect says what the human's next words make of a decision: it "agrees" (it continues the agent, and the human then
+// Effect says what the human's next words make of the decision: it "agrees" (it continues the agent, and the human then
 // did the same), it is "against" the human (it continues the agent, and the human answered a question or said no), or
-// it "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell.
-type Effect string
-
-// Effect compares the decision with what the human wrote. Answered says that the words answer a question of the
-// agent.
-//
-// The words alone do not tell what yes means: it is an answer where the agent asked, it continues the agent where
-// that said what it would do next, and it is thanks after anything else.
-func (m Moment) Effect() (effect Effect, reply transcript.Reply, answered bool) {
+// it "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell. Answered says that the
+// words answer a question of the agent.
+func (m Moment) Effect() (effect string, reply transcript.Reply, answered bool) {
+	result := m.Decision.Result
 	reply = transcript.ReadReply(m.Next)
-	asks := endsWithQuestion(m.Output.Text)
-	result, nudged := m.Decision.Result, false
-	switch reply {
-	case transcript.ReplyNudge:
-		nudged = true
-	case transcript.ReplyYesNudge:
-		answered, nudged = asks, !asks
-	case transcript.ReplyAssent:
-		answered, nudged = asks, !asks && result.Type == classify.Status && !result.WasRejectedCompletion
-	case transcript.ReplyAnswer:
-		answered = true
-	case transcript.ReplyOther:
-		answered = asks
-	}
+	nudged, answered := reply.Means(endsWithQuestion(m.Output.Text),
+		result.Type == classify.Status && !result.WasRejectedCompletion)
 	switch continues := m.Decision.Action == autocontinue.Continue; {
 	case continues && nudged:
 		effect = "agrees"

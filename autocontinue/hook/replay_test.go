@@ -488,7 +488,7 @@ func TestEffect(t *testing.T) {
 	for _, tt := range []struct {
 		text, next         string
 		progress           bool
-		continued, stopped Effect
+		continued, stopped string
 		answered           bool
 	}{
 		{"Fixed.", "continue", false, agrees, missed, false},

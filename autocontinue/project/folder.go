@@ -23,11 +23,10 @@ const (
 	maxFiles  = 500
 )
 
-// Why a folder does not count.
-var (
-	ErrNotAllowed = errors.New("nobody has allowed it")
-	ErrChanged    = errors.New("it has changed since it was allowed")
-)
+// ErrNotAllowed says that a folder does not count, because nobody has allowed it.
+var ErrNotAllowed = errors.New("nobody has allowed it")
+
+var errChanged = errors.New("it has changed since it was allowed")
 
 // Folder is the content of a project's folder .sidecoach, and of the files SKILL.md where agents keep the skills of a
 // project. It was read once: Hash is the hash of exactly this content. The zero Folder is empty.

@@ -17,7 +17,7 @@
 //
 // # Errors
 //
-// [ErrNotAllowed] and [ErrChanged] say why a folder does not count. Every other error is that of the file system or of
+// [ErrNotAllowed] is a folder that nobody has allowed. Every other error is that of the file system or of
 // the store.
 package project
 
@@ -85,7 +85,8 @@ func (p *Projects) Allow(ctx context.Context, f Folder) error {
 }
 
 // Folder returns the folder of the project that dir is in. If the human has not allowed it as it is, the error is
-// [ErrNotAllowed] or [ErrChanged], and the folder does not count. A project without a folder has an empty one.
+// [ErrNotAllowed] or says that it has changed, and the folder does not count. A project without a folder has an empty
+// one.
 func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 	root, err := Root(dir)
 	if err != nil {
@@ -103,7 +104,7 @@ func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 	}
 	f, err := ReadFolder(root)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && f.Hash != s.Allowed {
-		return Folder{}, ErrChanged
+		return Folder{}, errChanged
 	}
 	return f, err
 }

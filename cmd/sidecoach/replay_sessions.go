@@ -33,7 +33,7 @@ type replayPause struct {
 	Hold       string               `json:"hold,omitempty"`
 	Reply      transcript.Reply     `json:"reply,omitempty"` // what the human's next words were
 	Asked      bool                 `json:"asked,omitempty"` // the human answered a question
-	Effect     hook.Effect          `json:"effect,omitempty"`
+	Effect     string               `json:"effect,omitempty"`
 	Work       classify.Work        `json:"work,omitzero"`
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -300,7 +299,7 @@ func TestReplayHelpNamesEveryField(t *testing.T) {
 	text, err := helpTexts.ReadFile("help/replay.txt")
 	require.NoError(t, err)
 	help := string(text)
-	for _, word := range []hook.Effect{"agrees", "against", "missed"} {
+	for _, word := range []string{"agrees", "against", "missed"} {
 		assert.Contains(t, help, word)
 	}
 	for _, v := range []reflect.Type{reflect.TypeFor[replayPause](), reflect.TypeFor[replaySession](),
@@ -315,10 +314,7 @@ func TestReplayHelpNamesEveryField(t *testing.T) {
 	for _, word := range []string{"pays", "may_pay", "does_not_pay", "no_difference"} {
 		assert.Contains(t, help, word)
 	}
-	for _, word := range []transcript.Reply{
-		transcript.ReplyNudge, transcript.ReplyAssent, transcript.ReplyYesNudge, transcript.ReplyAnswer,
-		transcript.ReplyOther,
-	} {
+	for _, word := range []string{"nudge", "assent", "yes_nudge", "answer", "other"} {
 		assert.Contains(t, help, word)
 	}
 }

@@ -15,11 +15,11 @@ type Reply string
 // The replies.
 const (
 	replyNone     Reply = ""          // there were none
-	ReplyNudge    Reply = "nudge"     // what coaching would have said: go on, run the tests, show the output
-	ReplyAssent   Reply = "assent"    // yes and nothing else: an answer, a nudge or thanks, by what was said before
-	ReplyYesNudge Reply = "yes_nudge" // yes, and a nudge: after a question an answer
-	ReplyAnswer   Reply = "answer"    // any other answer: no, the second one, use that
-	ReplyOther    Reply = "other"     // anything else, such as a new task
+	replyNudge    Reply = "nudge"     // what coaching would have said: go on, run the tests, show the output
+	replyAssent   Reply = "assent"    // yes and nothing else: an answer, a nudge or thanks, by what was said before
+	replyYesNudge Reply = "yes_nudge" // yes, and a nudge: after a question an answer
+	replyAnswer   Reply = "answer"    // any other answer: no, the second one, use that
+	replyOther    Reply = "other"     // anything else, such as a new task
 )
 
 var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
@@ -39,6 +39,23 @@ var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 // something.
 const maxReply = 120
 
+// Means says whether the words told the agent to go on, and whether they answered a question. The words alone do not
+// tell what yes means: it is an answer where the agent asked, it continues the agent where that said what it would do
+// next, and it is thanks after anything else.
+func (r Reply) Means(asked, promised bool) (goOn, answers bool) {
+	switch r {
+	case replyNudge:
+		return true, false
+	case replyYesNudge:
+		return !asked, asked
+	case replyAssent:
+		return !asked && promised, asked
+	case replyAnswer:
+		return false, true
+	}
+	return false, asked && r == replyOther
+}
+
 // ReadReply tells what the human's next words were, by a table of short phrases in the languages of the heuristic.
 // Words that it does not know are other ones.
 func ReadReply(words string) Reply {
@@ -47,11 +64,11 @@ func ReadReply(words string) Reply {
 	case words == "":
 		return replyNone
 	case utf8.RuneCountInString(words) > maxReply:
-		return ReplyOther
+		return replyOther
 	case is("nudge", words):
-		return ReplyNudge
+		return replyNudge
 	case is("assent", words):
-		return ReplyAssent
+		return replyAssent
 	}
 	if kind := inARow(words); kind != "" {
 		return kind
@@ -59,11 +76,11 @@ func ReadReply(words string) Reply {
 	bare := bareWords(words)
 	switch rest := replyPatterns()["yes"].ReplaceAllString(bare, ""); {
 	case rest != bare && is("nudge", bareWords(spoken(rest))):
-		return ReplyYesNudge
+		return replyYesNudge
 	case is("answer", words), is("answer", bare):
-		return ReplyAnswer
+		return replyAnswer
 	}
-	return ReplyOther
+	return replyOther
 }
 
 func is(kind, words string) bool { return replyPatterns()[kind].MatchString(words) }
@@ -87,32 +104,27 @@ func bareWords(words string) string {
 }
 
 // inARow tells what several phrases in a row are, "" where one of them is neither a nudge nor an assent.
-func inARow(words string) Reply {
-	nudges, assents := 0, 0
+func inARow(words string) (kind Reply) {
 	for _, part := range replyPatterns()["join"].Split(words, -1) {
-		part = spoken(part)
-		bare := bareWords(part)
+		bare := bareWords(spoken(part))
+		manners := is("before", bare+" ") // "ok" and "great" before a nudge
 		switch {
-		case part == "":
+		case bare == "":
 		case is("nudge", bare):
-			nudges++
-		case is("assent", bare):
-			// "ok" and "great" before a nudge are manners
-			if !is("before", bare+" ") {
-				assents++
+			if kind == "" || kind == replyNudge {
+				kind = replyNudge
+			} else {
+				kind = replyYesNudge
 			}
-		case is("before", bare+" "), is("after", " "+bare):
-		default:
+		case is("assent", bare) && !manners:
+			if kind == "" || kind == replyAssent {
+				kind = replyAssent
+			} else {
+				kind = replyYesNudge
+			}
+		case !manners && !is("after", " "+bare):
 			return ""
 		}
 	}
-	switch {
-	case nudges > 0 && assents > 0:
-		return ReplyYesNudge
-	case nudges > 0:
-		return ReplyNudge
-	case assents > 0:
-		return ReplyAssent
-	}
-	return ""
+	return kind
 }

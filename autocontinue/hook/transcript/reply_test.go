@@ -17,14 +17,14 @@ func TestReadReply(t *testing.T) {
 			require.Equal(t, strings.TrimPrefix(kind, "none"), string(ReadReply(unescape.Replace(words))), words)
 		}
 	}
-	require.Equal(t, ReplyOther, ReadReply("continue "+strings.Repeat("and on ", 40)))
+	require.Equal(t, replyOther, ReadReply("continue "+strings.Repeat("and on ", 40)))
 }
 
 func FuzzReadReply(f *testing.F) {
 	f.Add("Yes, \xff do it")
 	f.Fuzz(func(t *testing.T, words string) {
 		got := ReadReply(words)
-		require.Contains(t, []Reply{replyNone, ReplyNudge, ReplyAssent, ReplyYesNudge, ReplyAnswer, ReplyOther}, got)
+		require.Contains(t, []Reply{replyNone, replyNudge, replyAssent, replyYesNudge, replyAnswer, replyOther}, got)
 		require.Equal(t, got, ReadReply(" \n"+words+"\t"), "white space around says nothing")
 	})
 }

@@ -46,7 +46,7 @@ func (w *work) forget() {
 // prompt begins a turn. An edit that was not checked stays open when the human only tells the agent to go on. With
 // another request, the human takes the work as it is.
 func (w *work) prompt(words string) {
-	if ReadReply(words) == ReplyOther {
+	if ReadReply(words) == replyOther {
 		w.Edited, w.Files = classify.EditedNone, nil
 	}
 }
