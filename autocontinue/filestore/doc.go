@@ -15,8 +15,8 @@
 //	locks/00 … locks/3f, locks/journal   empty files that processes lock
 //
 // Folders have mode 0700 and files 0600. A file is replaced as a whole: it is written under another name, synced and
-// renamed, and on Unix its folder is synced. Wherever a process is killed, there is the old file or the new one. With
-// [Options].NoSync, which is faster, this does not hold for a loss of power.
+// renamed. Wherever a process is killed, there is the old file or the new one. A loss of power may lose the latest
+// update. With [Options].NoSync, which is faster, it may also leave a file that is then set aside.
 //
 // A lock ends with its process, kill -9 included. Sessions share 64 locks, so two sessions seldom wait for each other.
 //

@@ -6,10 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path"
 	"path/filepath"
-	"runtime"
-	"syscall"
 )
 
 // WriteFile replaces a file as a whole or not at all. A new file gets the permissions perm, less the umask; an existing
@@ -44,7 +41,7 @@ func WriteFile(name string, data []byte, perm fs.FileMode) error {
 }
 
 // replace writes data to the file tmp and renames it. Exact permissions are those whatever the umask takes away. With
-// sync, the file is then safe from a loss of power. A file tmp that is there was left by a process that was killed.
+// sync, a loss of power leaves the old file or the new one. A file tmp that is there was left by a killed process.
 func replace(root *os.Root, name, tmp string, data []byte, perm fs.FileMode, exact, sync bool) error {
 	if err := root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -65,19 +62,6 @@ func replace(root *os.Root, name, tmp string, data []byte, perm fs.FileMode, exa
 	}
 	if err != nil {
 		root.Remove(tmp)
-		return err
-	}
-	if !sync || runtime.GOOS == "windows" {
-		return nil
-	}
-	folder, err := root.Open(path.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	err = folder.Sync() // some file systems cannot sync a folder
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil
 	}
 	return err
 }

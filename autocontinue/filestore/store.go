@@ -23,7 +23,7 @@ type Options struct {
 	MaxAge      time.Duration // a session unused for longer may be removed; 0 is 30 days
 	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
-	// NoSync leaves it to the system when a file reaches the disk, which saves two syncs an update. A killed process loses
+	// NoSync leaves it to the system when a file reaches the disk, which saves a sync an update. A killed process loses
 	// nothing by that. A loss of power may lose the latest updates, and on some file systems a file that is then set
 	// aside.
 	NoSync bool
