@@ -80,7 +80,8 @@ func lower(effects []effect, st status) []effect {
 func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 	for i, s := range stmts {
 		effects := w.stmt(s)
-		if i+1 < len(stmts) && !w.errexit && !w.tellsStatus(s, stmts[i+1:], effects) {
+		if i+1 < len(stmts) && !w.errexit {
+			w.printsStatus(s, stmts[i+1], effects)
 			lower(effects, statusLost)
 		}
 		all = append(all, effects...)
@@ -88,42 +89,26 @@ func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 	return all
 }
 
-// tellsStatus reports whether the statements after this one exit with its status. It notes where they print it.
-func (w *walker) tellsStatus(s *syntax.Stmt, rest []*syntax.Stmt, effects []effect) bool {
-	names, head := []string{"$?"}, ""
+// printsStatus notes how the next statement prints the exit status of this one, if it does.
+func (w *walker) printsStatus(s, next *syntax.Stmt, effects []effect) {
+	name, head := "$?", ""
 	if isPipe(s) && !w.pipefail { // the status of its first command
 		first := s
 		for isPipe(first) {
 			first = first.Cmd.(*syntax.BinaryCmd).X
 		}
-		names, head = []string{"${PIPESTATUS[0]}", "${pipestatus[1]}"}, nameOf(bare(w.simple(first)))
+		name, head = "${PIPESTATUS[0]}", nameOf(bare(w.simple(first)))
 	}
-	next := rest[:1]
-	if call, ok := rest[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) == 0 && len(call.Assigns) == 1 &&
-		slices.Contains(names, w.word(call.Assigns[0].Value)) { // "rc=$?"
-		name := call.Assigns[0].Name.Value
-		names, next = []string{"$" + name, "${" + name + "}"}, rest[1:]
+	before, after, ok := strings.Cut(w.echo(next), name)
+	if !ok || s.Background || strings.Contains(before, "$") {
+		return
 	}
-	if s.Background {
-		return false
-	}
-	for _, s := range next {
-		if words := w.simple(s); len(words) == 2 && words[0] == "exit" && slices.Contains(names, words[1]) {
-			return true
-		}
-		for _, name := range names {
-			before, after, ok := strings.Cut(w.echo(s), name)
-			after, _, _ = strings.Cut(after, "$") // its value is not known
-			for i := range effects {
-				e := &effects[i]
-				isOf := head == "" && e.Status == statusKept || head != "" && e.Name == head
-				if ok && isOf && !strings.Contains(before, "$") && e.Printed == "" {
-					e.Printed = strings.TrimSpace(before) + "$" + strings.TrimSpace(after)
-				}
-			}
+	after, _, _ = strings.Cut(after, "$") // its value is not known
+	for i := range effects {
+		if e := &effects[i]; head == "" && e.Status == statusKept || head != "" && e.Name == head {
+			e.Printed = strings.TrimSpace(before) + "$" + strings.TrimSpace(after)
 		}
 	}
-	return false
 }
 
 func isPipe(s *syntax.Stmt) bool {
