@@ -259,9 +259,6 @@ func bare(words []string) []string {
 			words = rest[1:] // "go run example.com/tool@v1"
 		case len(rest) > 1 && slices.ContainsFunc(t.rules["runs "+name], runsNext):
 			inner := t.afterFlags(rest[1:])
-			if name == "direnv" && len(inner) > 0 {
-				inner = inner[1:] // the folder
-			}
 			if len(inner) > 0 && name != "bundle" && t.isTask(inner[0]) {
 				return words
 			}

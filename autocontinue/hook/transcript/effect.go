@@ -60,7 +60,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	case "apply_patch", "applypatch", "patch":
 		e.patch(w, input+"\n"+strings.Join(args, "\n"))
 	case "sed", "gsed", "perl", "ruby":
-		if files := filesInPlace(args); files != nil {
+		if files := filesInPlace(name, args); files != nil {
 			e.edit(w, files...)
 			kinds = []string{kindRead}
 		}
@@ -151,26 +151,17 @@ func (e *effect) edit(w *walker, files ...string) {
 }
 
 // filesInPlace returns the files that a stream editor changes in place, nil when it changes none.
-func filesInPlace(args []string) (files []string) {
-	inPlace, script := false, false
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		inPlace = inPlace || pattern("in-place").MatchString(a)
-		switch {
-		case pattern("script-flag").MatchString(a):
-			script = true
-			i++
-		case a == "" || a[0] == '-': // "-i ''" of BSD's sed
-		case !script:
-			script = true
-		default:
-			files = append(files, a)
-		}
-	}
-	switch {
-	case !inPlace:
+func filesInPlace(name string, args []string) []string {
+	if !slices.ContainsFunc(args, pattern("in-place").MatchString) {
 		return nil
-	case len(files) == 0:
+	}
+	t := commands()
+	isScript := func(a string) bool { return slices.Contains(t.lists["flags "+name], a) }
+	files := slices.DeleteFunc(t.plain(name, args), func(a string) bool { return a == "" }) // "-i ''" of BSD's sed
+	if !slices.ContainsFunc(args, isScript) {
+		files = files[min(1, len(files)):]
+	}
+	if len(files) == 0 {
 		return []string{""}
 	}
 	return files

@@ -30,11 +30,7 @@ func (v value) isObject() bool {
 	return ok
 }
 
-func (v value) has(key string) bool {
-	object, _ := v.any.(map[string]any)
-	_, ok := object[key]
-	return ok
-}
+func (v value) has(key string) bool { return v.at(key).any != nil }
 
 func (v value) text(path ...string) string {
 	s, _ := v.at(path...).any.(string)
