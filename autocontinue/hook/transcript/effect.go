@@ -95,7 +95,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		case kindElsewhere:
 			e.Elsewhere = true
 		case kindMove:
-			e.Moves = w.inProject()
+			e.Moves = w.dir == "" || w.project.holds(w.dir+"/x")
 		case kindRead:
 		case kindRemote:
 			e.Check, e.Status, e.Elsewhere = classify.CheckRun, statusHidden, true
@@ -194,34 +194,21 @@ func (e *effect) files(w *walker, name string, args []string) {
 	e.Layout = name != "tee" && name != "truncate" && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
 }
 
-// git says which files git changes, and returns what its command does.
+// git says which files git moves or removes, and returns what its command does.
 func (w *walker) git(e *effect, args []string, kinds []string) []string {
+	in := w.dir
 	if i := slices.Index(args, "-C"); i >= 0 && i+1 < len(args) {
-		outer := w.dir
-		defer func() { w.dir = outer }()
-		w.dir = w.resolve(args[i+1])
-	}
-	switch {
-	case kinds[0] != kindEdit && kinds[0] != kindMove:
-		return kinds
-	case !w.inProject():
-		return []string{kindElsewhere}
+		in = w.resolve(args[i+1])
 	}
 	plain := commands().plain("git", args)
-	what, files := plain[0], plain[1:]
-	dashes := slices.Index(args, "--")
 	switch {
-	case what == "rm" || what == "mv":
-		e.files(w, what, files)
-		return []string{kindEdit}
-	case what == "checkout" && dashes >= 0:
-		files = args[dashes+1:]
-	case what == "checkout" && len(files) > 0 && path.Ext(files[len(files)-1]) != "":
-	case what != "restore": // or another branch
-		return kinds
+	case kinds[0] != kindEdit && kinds[0] != kindMove:
+	case in != "" && !w.project.holds(in+"/x"):
+		return []string{kindElsewhere}
+	case plain[0] == "rm" || plain[0] == "mv":
+		e.files(w, plain[0], plain[1:])
 	}
-	e.edit(w, files...)
-	return []string{kindEdit}
+	return kinds
 }
 
 // scriptKinds says what a program does that has no rule: a script by its name, code on the command line by what is in

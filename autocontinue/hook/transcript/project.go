@@ -68,11 +68,6 @@ func (w *walker) resolve(file string) string {
 	return path.Join(slashed(w.dir), f)
 }
 
-// inProject reports whether the folder where commands run belongs to the project.
-func (w *walker) inProject() bool {
-	return w.dir == "" || w.project.holds(strings.TrimSuffix(w.dir, "/")+"/x")
-}
-
 // below reports whether a file lies in a folder.
 func below(folder, file string) bool {
 	folder, file = strings.TrimSuffix(path.Clean(slashed(folder)), "/")+"/", path.Clean(slashed(file))
