@@ -83,7 +83,6 @@ func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: label}
 }
 
-// file returns the document's path below the store's folder.
 func (d *Document[T]) file() string { return d.kind + "/" + d.key[:2] + "/" + d.key[:32] + ".json" }
 
 // envelope is what stands in a file around the value.

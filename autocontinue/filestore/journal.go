@@ -152,7 +152,6 @@ type reader struct {
 	offset int64       // in it, where the next line begins
 }
 
-// read yields what has come since the last call.
 func (r *reader) read() bool {
 	root, err := os.OpenRoot(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {

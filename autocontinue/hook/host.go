@@ -122,7 +122,6 @@ func (e event) note(d autocontinue.Decision) string {
 	return ""
 }
 
-// encode writes an answer as one line.
 func encode(r reply) []byte {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

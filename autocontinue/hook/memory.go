@@ -87,7 +87,6 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 	return m.again(out.ID)
 }
 
-// again returns the memory after an output with that ID.
 func (m memory) again(id string) memory {
 	if id == "" {
 		return m
@@ -154,7 +153,6 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 	return messagePrefix + t.MessageID + active
 }
 
-// hash names a text.
 func hash(s string) string {
 	h := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(h[:12])

@@ -95,7 +95,6 @@ func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
 	return nil
 }
 
-// flush shows the last pause.
 func (r *replay) flush() error {
 	if r.shown == nil {
 		return nil

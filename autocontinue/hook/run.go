@@ -88,7 +88,6 @@ type session struct {
 	out   autocontinue.Output
 }
 
-// hear takes in an event that is not a pause.
 func (s *session) hear(ctx context.Context) error {
 	human, first := false, false
 	err := s.cfg.Sessions.Update(ctx, s.event.key(),
@@ -104,7 +103,6 @@ func (s *session) hear(ctx context.Context) error {
 	return err
 }
 
-// pause decides about a pause.
 func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error) {
 	m, err := s.read(ctx)
 	if err != nil {

@@ -66,7 +66,6 @@ func (p *Projects) load(ctx context.Context, root string) (s settings, err error
 	return s, err
 }
 
-// update lets fn change the settings of a project.
 func (p *Projects) update(ctx context.Context, root string, fn func(*settings)) error {
 	doc, err := p.document(root)
 	if err != nil {
@@ -157,7 +156,6 @@ func (p *Projects) Goal(ctx context.Context, session, dir string) (g Goal, root 
 	return g, root, ok && g.Ended.IsZero() && (g.Wide || g.Session == p.host+"/"+session), err
 }
 
-// isSubagent reports whether a session of a hook is that of a sub-agent.
 func isSubagent(session string) bool { return strings.Contains(session, "/") }
 
 // Change lets fn change the goal of root that was set at a time. It changes nothing if the goal was cleared or set anew.

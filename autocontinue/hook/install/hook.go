@@ -75,7 +75,6 @@ func (h Hook) element(event string) any {
 	return map[string][]command{"hooks": {c}}
 }
 
-// timeout returns the time limit as the host counts it.
 func (h Hook) timeout() int {
 	if h.Host == hook.Gemini {
 		return h.Timeout * 1000

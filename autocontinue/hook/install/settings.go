@@ -41,7 +41,6 @@ func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
 	return &root, object, nil
 }
 
-// member returns the value of a key, nil if there is none.
 func member(o *hujson.Object, key string) *hujson.Value {
 	for i := range o.Members {
 		if textOf(&o.Members[i].Name) == key {

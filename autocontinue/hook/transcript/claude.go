@@ -153,7 +153,6 @@ func between(s, element string) string {
 	return strings.TrimSpace(in)
 }
 
-// claudeNotified reads that a task in the background has ended.
 func claudeNotified(s string) result {
 	r := result{ended: between(s, "task-id")}
 	_, status, _ := strings.Cut(between(s, "summary"), "exit code ")

@@ -187,18 +187,15 @@ func tasksKinds(names []string) (kinds []string) {
 			all = append(all, nameKinds(name)...)
 		}
 	}
-	if slices.Contains(all, kindEdit) {
-		kinds = []string{kindEdit}
+	kinds = []string{kindEdit, kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead} // the strongest first
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(all, kind) })
+	switch {
+	case len(kinds) == 0:
+		return []string{kindRun}
+	case kinds[0] == kindEdit:
+		return kinds[:min(2, len(kinds))]
 	}
-	for _, kind := range []string{kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead} {
-		if slices.Contains(all, kind) {
-			return append(kinds, kind)
-		}
-	}
-	if kinds == nil {
-		kinds = []string{kindRun}
-	}
-	return kinds
+	return kinds[:1]
 }
 
 // nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
@@ -270,14 +267,12 @@ func bare(words []string) []string {
 	return words
 }
 
-// isTask reports whether a word names a task of a project and not a program.
 func (t *table) isTask(word string) bool {
 	return word == "test" ||
 		!strings.ContainsAny(word, "./") && !matches(t.lists["interprets"], word) && kindsOf([]string{word}) == nil &&
 			nameKinds(word)[0] != kindRun
 }
 
-// afterFlags drops leading flags and assignments.
 func (t *table) afterFlags(words []string) []string {
 	for len(words) > 0 {
 		w, rest := words[0], words[1:]

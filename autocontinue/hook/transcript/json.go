@@ -16,7 +16,6 @@ func parse(data []byte) (v value, ok bool) {
 	return v, err == nil
 }
 
-// at returns the member at a path of keys.
 func (v value) at(path ...string) value {
 	for _, key := range path {
 		object, _ := v.any.(map[string]any)

@@ -126,7 +126,6 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 	return classify.OutcomeUnknown
 }
 
-// echoed reports whether the script printed a line itself.
 func (e effect) echoed(line string) bool {
 	return slices.Contains(e.Echoes, line) || len(e.Echoes) > 0 && slices.Contains(e.Echoes, plaintext.Redact(line))
 }

@@ -68,7 +68,6 @@ func (w *walker) resolve(file string) string {
 	return path.Join(slashed(w.dir), f)
 }
 
-// below reports whether a file lies in a folder.
 func below(folder, file string) bool {
 	folder, file = strings.TrimSuffix(path.Clean(slashed(folder)), "/")+"/", path.Clean(slashed(file))
 	if hasDrive(folder) { // where letter case makes no difference

@@ -116,10 +116,8 @@ func isPipe(s *syntax.Stmt) bool {
 	return ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll)
 }
 
-// nameOf returns a command for people.
 func nameOf(words []string) string { return plaintext.Line(strings.Join(words, " "), maxCommand) }
 
-// simple returns the words of a simple command.
 func (w *walker) simple(s *syntax.Stmt) []string {
 	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
 		return w.words(call.Args)

@@ -36,7 +36,6 @@ func rows(text string) iter.Seq[[]string] {
 	}
 }
 
-// isRow reports whether a word is in a row of that kind.
 func isRow(text, kind, word string) bool {
 	for row := range rows(text) {
 		if row[0] == kind && slices.Contains(row[1:], word) {

@@ -146,7 +146,6 @@ func (w *walk) entry(e entry) error {
 	return w.visit(spoke)
 }
 
-// pause tells of a pause, where the agent paused.
 func (w *walk) pause() error {
 	t := w.state.trace()
 	if t.Message == "" || w.told != "" && t.MessageID == w.told {
