@@ -46,10 +46,10 @@ func (s *Store) Session(session string) (*Document[Session], error) {
 	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
 }
 
-// Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if it
-// could not be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that wraps
-// [autocontinue.ErrStateVersion], the value is of a newer version and stays as it is. A Document is safe for concurrent
-// use, also by processes.
+// Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if
+// it could not be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that
+// wraps [autocontinue.ErrStateVersion], the value is of a newer version and stays as it is. A Document is safe for
+// concurrent use, also by processes.
 type Document[T any] struct {
 	store *Store
 	kind  string

@@ -86,8 +86,8 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 }
 
 // Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors
-// are those of Load and of fn, [ErrTooLarge] and [autocontinue.ErrConflict]. Fn is called at most once, with the session's lock held: it must not
-// use the store.
+// are those of Load and of fn, [ErrTooLarge] and [autocontinue.ErrConflict]. Fn is called at most once, with the
+// session's lock held: it must not use the store.
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {

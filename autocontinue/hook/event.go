@@ -53,7 +53,7 @@ type event struct {
 	AgentType  *string         `json:"agent_type"`      // empty for an agent that the host runs for itself
 	Generation string          `json:"generation_id"`   // the host's ID of the prompt, whoever wrote it
 	Dir        string          `json:"cwd"`             // where the agent works
-	Transcript string          `json:"transcript_path"` // the file with the conversation of the agent that the event is about
+	Transcript string          `json:"transcript_path"` // the file with the conversation of that agent
 	Time       json.RawMessage `json:"timestamp"`       // of Gemini CLI: the same for all hooks that get the event
 
 	Message optional `json:"last_assistant_message"` // what the agent printed last, see [Host.accumulates]

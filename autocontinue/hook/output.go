@@ -23,7 +23,8 @@ import (
 func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	turn := m.inTurn(e)
 	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: max(t.Continues, turn.Loop, 0)}
-	if prompt := e.Prompt.text; !blank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.Transcript.IsOurs(prompt) {
+	prompt := e.Prompt.text
+	if !blank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.Transcript.IsOurs(prompt) {
 		out.Request = strings.ToValidUTF8(prompt[:min(len(prompt), maxRequest)], "")
 	}
 	if !turn.active() {

@@ -106,8 +106,8 @@ func (r *replay) flush() error {
 
 // Effect says what the human's next words make of the decision: it "agrees" (it continues the agent, and the human then
 // did the same), it is "against" the human (it continues the agent, and the human answered a question or said no), or
-// it "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell. Answered says that the
-// words answer a question of the agent.
+// it "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell. Answered says that
+// the words answer a question of the agent.
 func (m Moment) Effect() (effect string, reply transcript.Reply, answered bool) {
 	result := m.Decision.Result
 	reply = transcript.ReadReply(m.Next)

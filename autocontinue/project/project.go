@@ -158,7 +158,7 @@ func (p *Projects) Goal(ctx context.Context, session, dir string) (g Goal, root 
 
 func isSubagent(session string) bool { return strings.Contains(session, "/") }
 
-// Change lets fn change the goal of root that was set at a time. It changes nothing if the goal was cleared or set anew.
+// Change lets fn change the goal of root that was set at a time. If the goal was cleared or set anew, it does nothing.
 func (p *Projects) Change(ctx context.Context, root string, set time.Time, fn func(*Goal)) error {
 	return p.update(ctx, root, func(s *settings) {
 		if s.Goal != nil && s.Goal.Set.Equal(set) {

@@ -75,8 +75,8 @@ func (h Hook) each(v *hujson.Value, f func(line string, mixed bool)) {
 	}
 }
 
-// Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. The lines
-// that another version wrote are replaced.
+// Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. The
+// lines that another version wrote are replaced.
 func (h Hook) Merge(settings []byte) (merged []byte, err error) {
 	root, _, err := parse(settings)
 	if err != nil {

@@ -44,10 +44,10 @@
 //
 // # Limits
 //
-// A line above 4 MiB is left out. Without a kept State only the last 32 MiB of a file are read, and the work before them
-// is unknown. A file holds one session: lines of others are skipped. A script of a shell above 64 KiB, or with deep
-// brackets, is not read. Cursor's transcripts have no results of calls, so the outcome of each check is unknown. What a
-// sub-agent did is in its own transcript.
+// A line above 4 MiB is left out. Without a kept State only the last 32 MiB of a file are read, and the work before
+// them is unknown. A file holds one session: lines of others are skipped. A script of a shell above 64 KiB, or with
+// deep brackets, is not read. Cursor's transcripts have no results of calls, so the outcome of each check is unknown.
+// What a sub-agent did is in its own transcript.
 //
 // The formats are those of 2026: Claude Code 1.0 to 2.1, Codex until 0.169, Gemini CLI until 0.61, Copilot CLI until
 // 1.0.102, Cursor until 3.8. A key that is not known is skipped. Keys match by their exact case.

@@ -239,8 +239,8 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
 	}
 	words := bare(w.simple(c.Y))
-	filters := len(words) > 0 && among(" grep egrep rg ag head tail cat tee sed awk sort uniq cut less more tac tr fold wc ",
-		programName(words[0]))
+	const readers = " grep egrep rg ag head tail cat tee sed awk sort uniq cut less more tac tr fold wc "
+	filters := len(words) > 0 && among(readers, programName(words[0]))
 	for i := range left {
 		left[i].Filtered = left[i].Filtered || filters
 	}

@@ -99,12 +99,10 @@ func (s *State) readNew(ctx context.Context, src Source, was int64) (size int64,
 	switch {
 	case err != nil:
 		return was, err
-	case s.Known:
-		return size, nil
-	case size == 0:
-		return 0, errors.New("it is empty")
+	case !s.Known:
+		err = errors.New("none of its lines is one that this host writes")
 	}
-	return size, errors.New("none of its lines is one that this host writes")
+	return size, err
 }
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {

@@ -240,7 +240,7 @@ func TestErrors(t *testing.T) {
 		"zero byte": {Source{Format: claude, Path: "/a\x00b"}, "invalid argument"},
 		"missing":   {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
 		"a folder":  {Source{Format: claude, Path: dir}, "it is not a regular file"},
-		"empty":     {Source{Format: claude, Path: empty}, "it is empty"},
+		"empty":     {Source{Format: claude, Path: empty}, "none of its lines is one that this host writes"},
 		"another host": {func() Source { s := transcriptOf(t, codex, claudeAsks("Fix it.")); return s }(),
 			"none of its lines is one that this host writes"},
 	} {
