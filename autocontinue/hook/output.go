@@ -43,9 +43,7 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	}
 	out.Text = message.text
 	out.ID = m.id(e, t)
-	if t.Read {
-		out.Work = t.Work
-	}
+	out.Work = t.Work
 	if e.kind == broke && blank(out.Text) {
 		out.Text = e.Status
 	}
@@ -79,7 +77,7 @@ func (m memory) hold(e event, t transcript.Trace, message bool, continues int) s
 	switch lost := m.Pauses == 0 && m.inTurn(e).active(); {
 	case !message:
 		return "there is no message of the agent to judge"
-	case lost && (!t.Read || e.host.echoes() && continues == 0):
+	case lost && (t.Err != nil || e.host.echoes() && continues == 0):
 		return "state lost, so nobody knows how often this turn was continued"
 	}
 	return ""

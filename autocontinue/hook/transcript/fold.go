@@ -21,8 +21,7 @@ const (
 
 // Trace is what a transcript says about a pause. The zero value says nothing.
 type Trace struct {
-	Read   bool  `json:"-"` // there is a transcript, and the host wrote it
-	Err    error `json:"-"` // why it was not read
+	Err    error `json:"-"` // why no transcript was read, or none that the host wrote
 	Behind bool  `json:"-"` // it does not have the message of the pause yet
 
 	Request   string `json:"request,omitempty"`    // the human's words of the turn, at most 16 KiB; empty if not found
@@ -232,7 +231,7 @@ func (f *fold) end(name string, r result) {
 
 func (f *fold) trace() Trace {
 	t := f.Trace
-	t.Read, t.Message, t.Waits = true, strings.Join(f.Parts, "\n"), len(f.Tasks) > 0
+	t.Message, t.Waits = strings.Join(f.Parts, "\n"), len(f.Tasks) > 0
 	t.Old = f.Expects && t.Message != ""
 	w := f.Work
 	w.Checks = slices.Clone(w.Checks)

@@ -197,7 +197,6 @@ func TestSent(t *testing.T) {
 	require.Equal(
 		t,
 		Trace{
-			Read:      true,
 			Request:   "Fix it.",
 			Message:   "Added.",
 			MessageID: "g2",
@@ -247,7 +246,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := new(State).look(t.Context(), tt.src)
 			require.EqualError(t, tr.Err, tt.want)
-			require.False(t, tr.Read)
+			require.Zero(t, tr.Work)
 		})
 	}
 	var s State
