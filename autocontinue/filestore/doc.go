@@ -4,7 +4,7 @@
 // Start with [New]. The [Store] is an [autocontinue.Store]. [Store.Session] is the same file with room for what the
 // host wants to remember beside the state, changed in the same step. [NewDocument] keeps a value of your own in the
 // same folder, by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal]
-// reads it. [WriteFile] and [Create] replace any other file as a whole.
+// reads it. [WriteFile] replaces any other file as a whole.
 //
 // # The folder
 //

@@ -27,7 +27,8 @@ const (
 //	cfg.Observer = autocontinue.NewJournal(store.Journal())
 //
 // Each call of Write appends one line, with or without the line break at its end; one inside is an error. What a killed
-// process left of its line is ended first. The errors are [ErrDisk] and [ErrTooLarge]. It is safe for concurrent use.
+// process left of its line is ended first. The errors are [autocontinue.ErrUnavailable] and [ErrTooLarge]. It is safe
+// for concurrent use.
 //
 // A line needs no lock: the system appends what one call writes as a whole. Once the file is larger than
 // [Options].JournalSize, it becomes journal.1.jsonl, which replaces the one before, and a new journal is begun. Lines

@@ -16,10 +16,8 @@ import (
 
 const (
 	lockFolder  = "locks"
-	journalLock = 64 // documents share the locks before it
-
-	firstPause   = 500 * time.Microsecond // between two tries to get a lock
-	longestPause = 16 * time.Millisecond
+	journalLock = 64                   // documents share the locks before it
+	lockPause   = 4 * time.Millisecond // between two tries to get a lock, on average
 )
 
 func lockName(n int) string {
@@ -40,12 +38,12 @@ func lockOf(key string) int {
 func (s *Store) lock(ctx context.Context, root *os.Root, n int) (unlock func(), err error) {
 	wait, cancel := context.WithTimeout(ctx, s.opts.LockTimeout)
 	defer cancel()
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	for {
 		if unlock, err := s.lockNow(root, n); unlock != nil || err != nil {
 			return unlock, err
 		}
 		select {
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(lockPause/2 + rand.N(lockPause)):
 		case <-wait.Done():
 			if err := ctx.Err(); err != nil {
 				return nil, fmt.Errorf("filestore: waiting for a lock: %w", err)
