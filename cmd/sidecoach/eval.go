@@ -43,9 +43,7 @@ type evalOptions struct {
 }
 
 func newEval() *cobra.Command {
-	o := evalOptions{
-		threshold: classify.DefaultThreshold, repeat: 1, parallel: 8,
-	}
+	o := evalOptions{threshold: classify.DefaultThreshold, repeat: 1, parallel: 8}
 	cmd := &cobra.Command{
 		Use:  "eval --cases FILE… [flags]",
 		Args: cobra.ArbitraryArgs,

@@ -19,17 +19,16 @@ const maxInput = 64 << 20
 // readOutput returns the agent's output: the file that args names, or stdin if args is empty or names "-". With
 // keyboard, stdin is a terminal, and an output must be named.
 func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
-	if len(args) == 0 && keyboard {
+	switch {
+	case len(args) == 0 && keyboard:
 		return "", misuse("pipe in what the agent printed last, some-agent | sidecoach, "+
 			"or name a file with it, sidecoach output.txt", "no input: nothing is piped in and no FILE is named")
-	}
-	if len(args) == 0 || args[0] == "-" {
+	case len(args) == 0 || args[0] == "-":
 		return readAll(stdin, "the input")
 	}
-	name := args[0]
-	f, err := os.Open(name)
+	f, err := os.Open(args[0])
 	if err != nil {
-		return "", badInput("check the name; pipe in a text: echo 'All done.' | sidecoach", "cannot open %q: %v", name,
+		return "", badInput("check the name; pipe in a text: echo 'All done.' | sidecoach", "cannot open %q: %v", args[0],
 			cause(err))
 	}
 	defer f.Close()
@@ -38,16 +37,15 @@ func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 
 // readAll reads r to its end; what names it in errors.
 func readAll(r io.Reader, what string) (string, error) {
-	var text strings.Builder
-	n, err := io.Copy(&text, io.LimitReader(r, maxInput+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	switch {
 	case err != nil:
 		return "", badInput("try again with a copy of it", "cannot read %s: %v", what, cause(err))
-	case n > maxInput:
+	case len(text) > maxInput:
 		return "", badInput("give what the agent printed last, not its whole log",
 			"%s is larger than %d MiB", what, maxInput>>20)
 	}
-	return text.String(), nil
+	return string(text), nil
 }
 
 // ownSecrets returns the keys and passwords in this program's environment, its own API key among them. What is short is

@@ -195,7 +195,7 @@ func readGoal(g *project.Goal) error {
 func goalTable(g project.Goal, root string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, _ = io.WriteString(w, view("goal", struct { // a strings.Builder never fails
+	fmt.Fprint(w, view("goal", struct {
 		project.Goal
 		Root string
 	}{g, root}))

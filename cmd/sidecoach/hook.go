@@ -104,15 +104,9 @@ func newHook(t terminal) *cobra.Command {
 }
 
 func newHookOf(h hook.Host, t terminal) *cobra.Command {
-	elsewhere := "On other events nothing is printed."
-	if h == hook.Cursor {
-		elsewhere = "Other events get an answer that changes nothing."
-	}
 	cmd := &cobra.Command{
-		Use:   string(h) + " [flags]",
-		Short: "Answer one event of " + h.Product(),
-		Long: "Read one event of " + h.Product() + ` from standard input and answer it, if it is a
-pause of the agent. ` + elsewhere,
+		Use:               string(h) + " [flags]",
+		Short:             "Answer one event of " + h.Product(),
 		Annotations:       map[string]string{underHost: ""},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

@@ -87,30 +87,22 @@ func signals(r classify.Result, text string) (rows []string, more int) {
 	return rows, total - len(shown)
 }
 
-// position is line and column of a byte offset, both from 1. The column is in characters, as an editor counts them,
-// without a byte order mark.
+// position is line and column of a byte offset, both from 1. The column is in characters, as an editor counts them.
 func position(text string, offset int) string {
 	before := strings.TrimPrefix(text[:offset], "\ufeff")
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 	return fmt.Sprintf("%d:%d", 1+strings.Count(before, "\n"), 1+column)
 }
 
-// evidenceInWords is "test output, exit code, commit or PR link". If all kinds are missing, any of them will do. If
-// some are missing, all of them are needed.
+// evidenceInWords is "test output, PR link". If all kinds are missing, any of them will do: "one of …".
 func evidenceInWords(kinds []classify.EvidenceKind) string {
-	text, join := "", " and "
-	if len(kinds) >= 4 {
-		join = " or "
+	var names []string
+	for _, k := range kinds {
+		names = append(names, strings.Replace(words(string(k)), "pull request", "PR link", 1))
 	}
-	for i, k := range kinds {
-		switch name := strings.Replace(words(string(k)), "pull request", "PR link", 1); {
-		case i == 0:
-			text = name
-		case i == len(kinds)-1:
-			text += join + name
-		default:
-			text += ", " + name
-		}
+	text := strings.Join(names, ", ")
+	if len(kinds) >= 4 {
+		text = "one of " + text
 	}
 	return text
 }

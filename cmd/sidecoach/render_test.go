@@ -45,7 +45,7 @@ func TestRender(t *testing.T) {
 continue · rejected completion · tier rejection · 0.91
   claim     2:1   "Fixed the login redirect"
   hedge     2:27  "should work now"
-  missing   test output, exit code, commit or PR link
+  missing   one of test output, exit code, commit, PR link
 send to the agent:
   [System Coach] You wrote "should work now".
   - show the test output that you saw when you ran them
@@ -56,8 +56,8 @@ tier rejection · 0.91
   claim     2:1 "Fixed the login
             redirect"
   hedge     2:27  "should work now"
-  missing   test output, exit code,
-            commit or PR link
+  missing   one of test output, exit
+            code, commit, PR link
 send to the agent:
   [System Coach] You wrote "should
   work now".
@@ -144,7 +144,7 @@ func TestEvidenceInWords(t *testing.T) {
 	assert.Equal(t, "commit", evidenceInWords([]classify.EvidenceKind{classify.EvidenceCommit}))
 	assert.Equal(
 		t,
-		"test output and PR link",
+		"test output, PR link",
 		evidenceInWords([]classify.EvidenceKind{classify.EvidenceTests, classify.EvidencePullRequest}),
 	)
 }
