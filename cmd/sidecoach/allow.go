@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -86,16 +85,10 @@ func (o *hookOptions) with(config []byte) (*hookOptions, error) {
 			return nil, fmt.Errorf("config.json: %w", err)
 		}
 	}
-	var err error
-	o.flags.Visit(func(f *pflag.Flag) {
-		if n.flags.Lookup(f.Name) != nil {
-			err = errors.Join(err, n.flags.Set(f.Name, f.Value.String()))
-		}
-	})
-	return n, err
+	o.flags.Visit(func(f *pflag.Flag) { _ = n.flags.Set(f.Name, f.Value.String()) }) // install has flags of its own
+	return n, nil
 }
 
-// registry returns the skills of the project, of the user, and the built-in ones.
 func (s setting) registry() *skills.Registry {
 	var all []skills.Detector
 	for _, k := range s.skills {

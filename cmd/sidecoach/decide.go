@@ -156,7 +156,6 @@ func (o *options) checkSession(f *pflag.FlagSet) error {
 	return nil
 }
 
-// shellHost is the host of sessions that the command line names.
 const shellHost = "shell"
 
 // sessionOf names the session of a single call after its input: the same call gives the same decision with the same ID,

@@ -140,7 +140,6 @@ type variant struct {
 	classifier classify.Classifier
 }
 
-// variants returns what to measure: the heuristic, or each prompt with each model.
 func (o *evalOptions) variants() (list []variant, err error) {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
@@ -186,7 +185,6 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	return list, nil
 }
 
-// answers returns where the answers of an LLM are kept, or nil.
 func (o *evalOptions) answers() (llm.Cache, error) {
 	if o.noCache || o.repeat > 1 { // each repeat asks anew
 		return nil, nil

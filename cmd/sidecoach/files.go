@@ -35,7 +35,6 @@ func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
 	return readAll(f, "the file")
 }
 
-// readAll reads r to its end; what names it in errors.
 func readAll(r io.Reader, what string) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	switch {
@@ -64,7 +63,6 @@ func ownSecrets() (secrets []string) {
 	return secrets
 }
 
-// masked masks secrets in s, our own among them.
 func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
 
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a

@@ -36,7 +36,6 @@ func (c *choice) Set(s string) error {
 	return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
 }
 
-// number is a flag with a number from 0 to most.
 type number[T int | float64] struct {
 	to   *T
 	most T
@@ -97,7 +96,6 @@ func bind(f *pflag.FlagSet, namesAndValues ...any) {
 	}
 }
 
-// policyFlags are the flags of the loop.
 type policyFlags struct {
 	most      int     // 0 continues nothing
 	threshold float64 // 0 switches the check off
@@ -108,7 +106,6 @@ func (o *policyFlags) register(f *pflag.FlagSet) {
 	bind(f, "max-continues", number[int]{&o.most, 1000}, "threshold", number[float64]{&o.threshold, 1})
 }
 
-// policy returns the policy, in which 0 is the default.
 func (o *policyFlags) policy() autocontinue.Policy {
 	return autocontinue.Policy{
 		MaxContinues:  cmp.Or(o.most, autocontinue.Never),

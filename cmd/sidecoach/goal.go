@@ -77,7 +77,6 @@ func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Go
 	return projects, g, root, err
 }
 
-// save asks, sets a goal or clears it, and says so.
 func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Projects, root string, g *project.Goal,
 	question, said string,
 ) error {
@@ -147,7 +146,6 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	return o.save(cmd, t, projects, root, g, "Set this goal? Its commands will run at each pause of the agent.", said)
 }
 
-// usable returns what is wrong with the commands and the stages of a goal.
 func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *project.Projects) error {
 	for _, c := range g.Criteria {
 		for _, check := range c.Checks {
@@ -237,7 +235,6 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	return nil
 }
 
-// ask reports whether the human says yes.
 func ask(stdin io.Reader, stderr io.Writer, question string) bool {
 	fmt.Fprint(stderr, question+" [y/N] ")
 	line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')

@@ -25,7 +25,6 @@ type hookOptions struct {
 	flags   *pflag.FlagSet // of the command
 }
 
-// newHookOptions returns the defaults, and adds the flags to f.
 func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	o := &hookOptions{flags: f}
 	bind(f, "shadow", &o.shadow)

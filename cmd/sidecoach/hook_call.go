@@ -22,7 +22,6 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
-// What follows from a failure.
 const (
 	stays     = "the agent stops" // of a hook
 	showHuman = "show the agent's output to the human"

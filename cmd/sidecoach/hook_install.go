@@ -264,7 +264,6 @@ func cannotChange(file string, err error) error {
 	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
 }
 
-// readSettings returns the content of a settings file; nil for a missing one.
 func readSettings(file string) ([]byte, error) {
 	if exists(file) && !isRegular(file) { // to open a named pipe would wait for its writer
 		return nil, badInput("edit the settings by hand", "%q is not a regular file", file)

@@ -64,7 +64,6 @@ func (t timedVerifier) Verify(
 	return v, err
 }
 
-// pursue puts the goal of a session, if it has one, into the loop.
 func (s setting) pursue(
 	ctx context.Context, h hook.Host, projects *project.Projects, k *keeper, p *hook.Pause, cfg *autocontinue.Config,
 ) error {

@@ -63,7 +63,6 @@ func (o *judging) isProgram() bool {
 	return o.command.words != nil || o.agent.value != "" && o.agent.value != viaAPI
 }
 
-// given returns the first of some flags that was given, or "".
 func (o *judging) given(names ...string) string {
 	for _, name := range names {
 		if o.flags != nil && o.flags.Changed(name) {
@@ -73,7 +72,6 @@ func (o *judging) given(names ...string) string {
 	return ""
 }
 
-// check says what is wrong with the flags.
 func (o *judging) check() error {
 	of := []string{"base-url", "temperature", "max-tokens", "format", "insecure-http"}
 	server, any := o.given(of...), o.given(append(of, "certain", "model", "prompt", "timeout", "effort")...)
@@ -158,7 +156,6 @@ func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Cla
 	return judge, nil
 }
 
-// llmError is an error of the package llm without the name of the package.
 func llmError(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.HasSuffix(err.Error(), e.Error()) {
 		return e.Path + ": " + e.Err.Error()
@@ -202,7 +199,6 @@ func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifi
 	return classify.Fallback(judge, heuristic)
 }
 
-// missing returns an error if the judge, where there is one, cannot be asked here and now.
 func (o *judging) missing() error {
 	_, err := o.classifier(nil)
 	if err == nil && o.isProgram() {
@@ -289,7 +285,6 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r c
 	return r, err
 }
 
-// after returns the memory after a call that ended with err.
 func (m judgeMemory) after(err error, now time.Time) judgeMemory {
 	if err == nil {
 		return judgeMemory{}

@@ -18,7 +18,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// keeperOptions are the flags of the commands that remember what they decided.
 type keeperOptions struct {
 	state    string
 	keepText bool
@@ -113,7 +112,6 @@ func (k *keeper) setAside(kind, what string) {
 	k.note(what)
 }
 
-// note journals something that is not a decision.
 func (k *keeper) note(what string) {
 	k.journal(struct {
 		Time    time.Time `json:"time"`

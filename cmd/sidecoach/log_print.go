@@ -61,7 +61,6 @@ type totals struct {
 	chains map[[2]string]*chain
 }
 
-// counts is "3: rejected completion 2, progress 1".
 func counts(of map[string]int) string {
 	mostFrequent := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b))
@@ -154,22 +153,22 @@ func (t *totals) add(e entry) (result string) {
 
 // close ends the chain of a turn: the current one, or the one before. It says what that shows.
 func (t *totals) close(c *chain, accepted, before bool) string {
-	n := c.open
+	n, text := c.open, " not accepted"
 	*c = chain{}
-	if n == 0 {
-		return ""
-	}
 	t.Continues.Open -= n
-	text := plural(n, "continue")
-	if before {
-		text += " of the turn before"
-	}
-	if accepted {
+	switch {
+	case n == 0:
+		return ""
+	case accepted:
 		t.Continues.Accepted += n
-		return text + " accepted"
+		text = " accepted"
+	default:
+		t.Continues.NotAccepted += n
 	}
-	t.Continues.NotAccepted += n
-	return text + " not accepted"
+	if before {
+		text = " of the turn before" + text
+	}
+	return plural(n, "continue") + text
 }
 
 func (j *judgeTotals) add(u *classify.Usage) {

@@ -102,7 +102,6 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// failure is an error that a person can act on.
 type failure struct {
 	status int
 	what   string
@@ -111,17 +110,16 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// badInput is what was wrong with an input, a file or the machine, and what to do about it.
+// badInput is what was wrong with an input, a file or the machine, and what to do about it. Misuse is what was wrong
+// with the command line, and how it should look.
 func badInput(hint, format string, args ...any) error {
 	return &failure{exitFailure, fmt.Sprintf(format, args...), hint}
 }
 
-// misuse is what was wrong with the command line, and how it should look.
 func misuse(hint, format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...), hint}
 }
 
-// ours returns an error that is not cobra's about the command line.
 func ours(err error) error {
 	_, isFailure := errors.AsType[*failure](err)
 	if _, isExit := errors.AsType[exit](err); err == nil || isFailure || isExit {

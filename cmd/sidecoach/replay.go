@@ -155,7 +155,6 @@ func (o *replayOptions) askFirst(files int, stdin io.Reader, stderr io.Writer, t
 	return nil
 }
 
-// sessionFile is a file to be replayed.
 type sessionFile struct {
 	name  string
 	among bool // it was found in a folder, and need not be a transcript

@@ -14,7 +14,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// maxSessionRows is how many sessions have a row of their own.
 const maxSessionRows = 20
 
 // replayPause is what would have been decided at a pause.
@@ -88,7 +87,6 @@ type replayFault struct {
 	Fault string `json:"fault"`
 }
 
-// replayTotal is what comes of everything.
 type replayTotal struct {
 	Files     int   `json:"files"`
 	Others    int   `json:"others"` // files in folders that are not transcripts
@@ -104,7 +102,6 @@ type replayTotal struct {
 	Interrupted bool         `json:"interrupted,omitempty"` // there was more to read
 }
 
-// replay decides about past sessions.
 type replay struct {
 	policy     autocontinue.Policy
 	classifier classify.Classifier
@@ -144,7 +141,6 @@ func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, err
 	return r.sum, r.tell("total", r.sum)
 }
 
-// tell shows a value, and remembers when that failed.
 func (r *replay) tell(kind string, v any) error {
 	r.failed = cmp.Or(r.failed, r.show(kind, v))
 	return r.failed

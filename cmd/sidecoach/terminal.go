@@ -119,7 +119,6 @@ var views = sync.OnceValue(func() *template.Template {
 	}).Parse(viewsText))
 })
 
-// view returns a text of views.txt.
 func view(name string, data any) string {
 	var b strings.Builder
 	if err := views().ExecuteTemplate(&b, name, data); err != nil {
@@ -128,7 +127,6 @@ func view(name string, data any) string {
 	return b.String()
 }
 
-// visible returns s for one line of a terminal, see [plaintext.Visible].
 func visible(s string) string { return plaintext.Visible(s) }
 
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " ")) }
@@ -160,10 +158,8 @@ func wrap(line string, width int) (parts []string) {
 	return append(parts, part)
 }
 
-// words returns a code such as low_confidence as words.
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
-// thousands is 1,234,567.
 func thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -172,7 +168,6 @@ func thousands(n int) string {
 	return s
 }
 
-// plural is "1 line" or "2 lines".
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -241,7 +241,6 @@ func readReport(name string, stdin io.Reader) (verify.Report, error) {
 	return report, nil
 }
 
-// verification is what came of looking.
 type verification struct {
 	review   *verify.Review
 	standing verify.Status
@@ -256,7 +255,6 @@ type verification struct {
 	Facts     verify.Facts    `json:"facts"`
 }
 
-// Headline is the verdict in its colour.
 func (v *verification) Headline() string { return paint(standings[v.standing].color, v.Verdict) }
 
 // standings are the standings in the words of a decision, with the exit statuses of --exit-code.

@@ -141,7 +141,6 @@ type traceFile struct {
 	state string // the folder of the checksums
 }
 
-// openTrace reads a trace. With create, it may be missing.
 func openTrace(name string, create bool) (*traceFile, error) {
 	state, err := stateDir("")
 	if err != nil {
@@ -172,7 +171,6 @@ func openTrace(name string, create bool) (*traceFile, error) {
 	return t, nil
 }
 
-// checksum returns the name of the file that stands for the present text.
 func (t *traceFile) checksum() string {
 	return filepath.Join(t.state, fmt.Sprintf("trace-%x", sha256.Sum256(t.text)))
 }
