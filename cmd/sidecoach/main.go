@@ -45,7 +45,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			status = exitFailure
 		}
 	}()
-	out := &sink{w: stdout}
 	t := detect(stdin, stdout)
 	cmd := newDecide(t)
 	cmd.AddCommand(newAllow(t), newEval(), newGoal(t), newHook(t), newLog(t), newPrompt(), newReplay(t),
@@ -54,40 +53,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.AddCommand(topics()...)
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)
-	cmd.SetOut(out)
+	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
-	if out.err != nil {
-		err = out.failure()
-	}
 	status = report(stderr, ran, err)
 	if _, ok := ran.Annotations[underHost]; ok && status != 0 {
 		return exitFailure
 	}
 	return status
-}
-
-// sink remembers the first error of a writer, for callers that do not check it.
-type sink struct {
-	w   io.Writer
-	err error
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	n, err := s.w.Write(p)
-	s.err = err
-	return n, err
-}
-
-// failure says what to report: nothing if the reader has gone, as head does.
-func (s *sink) failure() error {
-	if errors.Is(s.err, syscall.EPIPE) || errors.Is(s.err, io.ErrClosedPipe) || errors.Is(s.err, fs.ErrClosed) {
-		return exit(exitFailure)
-	}
-	return badInput("check where standard output goes: a full disk?", "cannot write: %v", cause(s.err))
 }
 
 // The exit statuses. There is no 2: hosts of agents read it as "block the agent".
@@ -98,17 +71,16 @@ const (
 	exitUsage    = 64
 )
 
-type exit int
-
-func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
 type failure struct {
 	status int
-	what   string
+	what   string // "" is not printed
 	hint   string
 }
 
 func (f *failure) Error() string { return f.what }
+
+// exit ends the program with a status, and prints nothing.
+func exit(status int) error { return &failure{status: status} }
 
 // badInput is what was wrong with an input, a file or the machine, and what to do about it. Misuse is what was wrong
 // with the command line, and how it should look.
@@ -120,10 +92,13 @@ func misuse(hint, format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...), hint}
 }
 
+// ours words an error that RunE returns. The reader of standard output may have gone, as head does.
 func ours(err error) error {
-	_, isFailure := errors.AsType[*failure](err)
-	if _, isExit := errors.AsType[exit](err); err == nil || isFailure || isExit {
+	if _, worded := errors.AsType[*failure](err); worded || err == nil {
 		return err
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed) {
+		return exit(exitFailure)
 	}
 	return badInput("no decision was made: "+showHuman, "%v", err)
 }
@@ -131,15 +106,14 @@ func ours(err error) error {
 // report prints err, if there is one, and returns the exit status it stands for. An error that is not ours is cobra's,
 // about the command line.
 func report(w io.Writer, cmd *cobra.Command, err error) int {
-	if err == nil {
-		return 0
-	}
-	if e, ok := errors.AsType[exit](err); ok {
-		return int(e)
-	}
 	f, ok := errors.AsType[*failure](err)
-	if !ok {
+	switch {
+	case err == nil:
+		return 0
+	case !ok:
 		f = &failure{exitUsage, err.Error(), cmd.CommandPath() + " --help shows how it is used"}
+	case f.what == "":
+		return f.status
 	}
 	complain(w, "sidecoach: "+f.what)
 	complain(w, "hint: "+f.hint)

@@ -88,7 +88,7 @@ func newVerify(t terminal) *cobra.Command {
 				return err
 			}
 			if status := standings[v.standing].exit; o.exitCode && status != 0 {
-				return status
+				return exit(status)
 			}
 			return nil
 		},
@@ -261,7 +261,7 @@ func (v *verification) Headline() string { return paint(standings[v.standing].co
 var standings = map[verify.Status]struct {
 	verdict string
 	color   style
-	exit    exit
+	exit    int
 }{
 	verify.Met:        {string(verify.Approve), green, 0},
 	verify.NotMet:     {string(verify.Feedback), red, 10},

@@ -57,7 +57,7 @@ func (o *reviewFlags) command(
 			return err
 		}
 		if r, ok := result.(recorded); ok && o.exitCode && r.Decision.Verdict != verify.Approve {
-			return standings[verify.NotMet].exit
+			return exit(standings[verify.NotMet].exit)
 		}
 		return nil
 	}
