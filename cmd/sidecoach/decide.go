@@ -81,7 +81,7 @@ func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string)
 // run decides about the output that args names and prints the decision. It checks the command line before it reads the
 // input, which may be a pipe that nobody can fill again.
 func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
-	if err := o.checkSession(cmd.Flags()); err != nil {
+	if err := o.checkSession(cmd); err != nil {
 		return err
 	}
 	cfg := autocontinue.Config{Policy: o.policy.policy(), Secrets: ownSecrets()}
@@ -141,19 +141,14 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	return nil
 }
 
-// checkSession returns what is wrong with the flags of a session. An empty session is an error: a script whose variable
-// is unset would lose its guards without a word.
-func (o *options) checkSession(f *pflag.FlagSet) error {
-	if f.Changed("session") && o.session == "" {
-		return misuse("give the conversation a name; leave --session out to judge one output alone",
-			"--session is empty: is its variable set?")
-	}
+// checkSession returns what is wrong with the flags of a session.
+func (o *options) checkSession(cmd *cobra.Command) error {
 	for _, name := range []string{"turn", "state", "keep-text"} {
-		if flag := f.Lookup(name); o.session == "" && flag.Value.String() != flag.DefValue {
+		if flag := cmd.Flags().Lookup(name); o.session == "" && flag.Value.String() != flag.DefValue {
 			return misuse("add --session ID", "--%s means nothing without a session", name)
 		}
 	}
-	return nil
+	return notEmpty(cmd, "session")
 }
 
 const shellHost = "shell"

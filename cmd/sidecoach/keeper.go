@@ -15,7 +15,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 type keeperOptions struct {
@@ -84,8 +83,8 @@ func (k *keeper) observer() autocontinue.Observer {
 	return autocontinue.ObserverFunc(func(_ context.Context, e autocontinue.Event) error {
 		line := entry{Event: e, Host: k.host, Shadow: k.shadow, Transcript: k.lacks}
 		k.failed, k.last = k.failed || e.Err != "", &e
-		if k.keepText {
-			line.Input = kept(e.Input)
+		if k.keepText && max(len(e.Input.Text), len(e.Input.Request)) <= maxKept {
+			line.Input = &e.Input
 		}
 		k.journal(line)
 		return nil
@@ -144,11 +143,3 @@ func withoutPackage(err error) string {
 }
 
 const maxKept = 1 << 20 // bytes of an output, and of a request, that the journal keeps
-
-// kept returns the input that the journal keeps: nil for one that is too large.
-func kept(in classify.Input) *classify.Input {
-	if max(len(in.Text), len(in.Request)) > maxKept {
-		return nil
-	}
-	return &in
-}

@@ -53,17 +53,12 @@ func newLog(t terminal) *cobra.Command {
 }
 
 func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
-	for _, name := range []string{"case", "want", "session"} {
-		if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
-			return misuse("give it a value or leave it out", "--%s is empty: is its variable set?", name)
-		}
+	if err := notEmpty(cmd, "case", "want", "session"); err != nil {
+		return err
 	}
 	dir, err := stateDir(o.state)
 	if err != nil {
 		return err
-	}
-	if o.state != "" && !o.follow && !isFolder(dir) {
-		return badInput("name the folder that was given with --state when it was decided", "no such folder: %q", dir)
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
@@ -82,10 +77,7 @@ func (o *logOptions) read(
 		every = time.Second / 4
 	}
 	for line, err := range filestore.ReadJournal(ctx, dir, every) {
-		switch {
-		case errors.Is(err, context.Canceled): // interrupted, where that is not the way to end
-			return unreadable, exit(exitFailure)
-		case err != nil && !errors.Is(err, filestore.ErrTooLarge):
+		if err != nil && !errors.Is(err, filestore.ErrTooLarge) {
 			hint := "check the folder and its permissions, or name another with --state"
 			return unreadable, badInput(hint, "%s", withoutPackage(err))
 		}

@@ -44,22 +44,16 @@ func (o *evidence) take(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
 		return misuse(usage, "unknown argument %q: put a command to run after --", args[0])
 	}
-	o.config.Dir = "."
-	if len(args) > 0 {
-		o.config.Commands = [][]string{args}
-		if args[0] == "" {
-			return misuse(usage, "the command is empty: is its variable set?")
-		}
+	if len(args) > 0 && args[0] == "" {
+		return misuse(usage, "the command is empty: is its variable set?")
 	}
 	if o.config.Timeout <= 0 {
 		return misuse("give a time such as 10m or 90s", "--timeout cannot be %v", o.config.Timeout)
 	}
-	for _, name := range []string{"plan", "report", "baseline"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
-			return misuse("give it a value or leave it out", "--%s is empty: is its variable set?", name)
-		}
+	if o.config.Dir = "."; len(args) > 0 {
+		o.config.Commands = [][]string{args}
 	}
-	return nil
+	return notEmpty(cmd, "plan", "report", "baseline")
 }
 
 func newVerify(t terminal) *cobra.Command {
@@ -107,29 +101,23 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	}
 	root := cmdwitness.Root(".")
 	command, by := cmdwitness.Find(root)
-	nothing := o.plan == "" && o.report == ""
-	switch {
-	case command == nil && nothing:
-		return "", misuse("add --report report.md, --plan plan.md or -- COMMAND",
-			"there is nothing to verify, and no sign of a test command in %s", root)
-	case command == nil:
-		return "no test command was found: add -- COMMAND", nil
-	}
 	line := strings.Join(command, " ")
-	if !yes && t.keyboard && o.report != "-" {
-		complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
-		yes = ask(cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
-	} else if yes {
-		complain(cmd.ErrOrStderr(), fmt.Sprintf("running %s in %s, as %s says", line, root, by))
+	unseen = "no test command was found: add -- COMMAND"
+	if command != nil {
+		unseen = fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by)
+		if yes || t.keyboard && o.report != "-" {
+			complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
+			yes = yes || ask(cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
+		}
 	}
 	switch {
-	case yes:
+	case yes && command != nil:
 		o.config.Commands, o.config.Dir = [][]string{command}, root
 		return "", nil
-	case nothing:
-		return "", misuse("add --yes to run "+line+", or -- COMMAND", "nothing was run")
+	case o.plan == "" && o.report == "":
+		return "", misuse("add --report report.md, --plan plan.md or -- COMMAND", "nothing to verify in %s: %s", root, unseen)
 	}
-	return fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by), nil
+	return unseen, nil
 }
 
 func newVerifyAgent() *cobra.Command {
