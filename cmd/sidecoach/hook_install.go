@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -69,10 +70,7 @@ func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host,
 			return badInput("set HOME, or use --project", "there is no home folder")
 		}
 		for i, name := range files {
-			var err error
-			if files[i], err = filepath.Abs(name); err != nil {
-				return err
-			}
+			files[i], _ = filepath.Abs(name) // it fails only where the current folder is gone
 		}
 		return run(cmd, hook.Host(args[0]), files)
 	}
@@ -84,7 +82,7 @@ func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host,
 func program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", badInput("run it by its absolute path", "cannot tell where this program is: %v", cause(err))
+		return "", err
 	}
 	if strings.Contains(filepath.ToSlash(path), "/go-build") {
 		hint := "build it first: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …"
@@ -209,10 +207,8 @@ func write(h install.Hook, file string, stderr io.Writer) (string, error) {
 
 // uninstall removes the hook from all files that have it, and returns what to say.
 func uninstall(host hook.Host, files []string) (said string, err error) {
-	h := install.Hook{Host: host, Program: "sidecoach"}
-	if path, err := os.Executable(); err == nil {
-		h.Program = path
-	}
+	path, _ := os.Executable()
+	h := install.Hook{Host: host, Program: cmp.Or(path, "sidecoach")}
 	for _, file := range files {
 		text, failed := remove(h, file)
 		said, err = said+text, errors.Join(err, failed)
@@ -261,16 +257,15 @@ func remove(h install.Hook, file string) (said string, err error) {
 }
 
 func cannotChange(file string, err error) error {
-	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, err)
+	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, cause(err))
 }
 
-func readSettings(file string) ([]byte, error) {
+func readSettings(file string) (data []byte, err error) {
 	if exists(file) && !isRegular(file) { // to open a named pipe would wait for its writer
-		return nil, badInput("edit the settings by hand", "%q is not a regular file", file)
+		return nil, cannotChange(file, errors.New("it is not a regular file"))
 	}
-	data, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, badInput("check its permissions", "cannot read %q: %v", file, cause(err))
+	if data, err = os.ReadFile(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cannotChange(file, err)
 	}
 	return data, nil
 }

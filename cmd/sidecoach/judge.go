@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -132,7 +131,7 @@ func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Cla
 	client, err := llm.NewClient(cfg)
 	if err != nil {
 		return nil, misuse("look at --model and --base-url (https, or with --insecure-http), OPENAI_API_KEY, OPENAI_BASE_URL "+
-			"and SIDECOACH_MODEL", "the LLM cannot be used: %s", llmError(err))
+			"and SIDECOACH_MODEL", "the LLM cannot be used: %s", strings.TrimPrefix(err.Error(), "llm: "))
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.given("prompt") != "" {
@@ -151,16 +150,9 @@ func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Cla
 	}
 	if err != nil {
 		return nil, badInput("compare with the built-in prompt, which sidecoach prompt DIR writes to DIR",
-			"the prompt %q cannot be used: %s", o.prompt, llmError(cause(err)))
+			"the prompt %q cannot be used: %s", o.prompt, strings.TrimPrefix(err.Error(), "llm: "))
 	}
 	return judge, nil
-}
-
-func llmError(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok && strings.HasSuffix(err.Error(), e.Error()) {
-		return e.Path + ": " + e.Err.Error()
-	}
-	return strings.TrimPrefix(err.Error(), "llm: ")
 }
 
 func promptHash(judge *llm.Classifier) string {
@@ -181,15 +173,15 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 	if err != nil {
 		return nil, err
 	}
-	var judge classify.Classifier
-	if judge, err = o.judge(cfg, heuristic); err == nil && k != nil {
-		k.judge, err = rememberJudge(k, cfg, judge)
-		judge = k.judge
-	}
+	judge, err := o.judge(cfg, heuristic)
 	if err != nil {
 		return nil, err
 	}
-	return o.beside(heuristic, judge), nil
+	if k == nil {
+		return o.beside(heuristic, judge), nil
+	}
+	k.judge, err = rememberJudge(k, cfg, judge)
+	return o.beside(heuristic, k.judge), err
 }
 
 func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifier {

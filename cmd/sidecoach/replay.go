@@ -2,16 +2,21 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sidecoach/sidecoach/autocontinue"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
@@ -207,4 +212,221 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 		}
 	}
 	return files, others, nil
+}
+
+const maxSessionRows = 20
+
+// replayPause is what would have been decided at a pause.
+type replayPause struct {
+	File       string               `json:"file"`
+	Agent      string               `json:"agent"`
+	Session    string               `json:"session"`
+	Line       int                  `json:"line"` // of the file, where the message ends
+	Action     autocontinue.Action  `json:"action"`
+	Outcome    autocontinue.Outcome `json:"outcome"`
+	Reason     autocontinue.Reason  `json:"reason"`
+	Type       classify.OutputType  `json:"type,omitempty"`
+	Rejected   bool                 `json:"was_rejected_completion,omitempty"`
+	Confidence float64              `json:"confidence,omitempty"`
+	Continues  int                  `json:"continues"`
+	Hold       string               `json:"hold,omitempty"`
+	Reply      transcript.Reply     `json:"reply,omitempty"` // what the human's next words were
+	Asked      bool                 `json:"asked,omitempty"` // the human answered a question
+	Effect     string               `json:"effect,omitempty"`
+	Work       classify.Work        `json:"work,omitzero"`
+}
+
+func pauseOf(s *replaySession, m hook.Moment) replayPause {
+	d := m.Decision
+	p := replayPause{
+		File: s.File, Agent: s.Agent, Session: s.Session, Line: m.Line,
+		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
+		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: masked(m.Output.Hold), Work: m.Output.Work,
+	}
+	p.Effect, p.Reply, p.Asked = m.Effect()
+	return p
+}
+
+type replayCounts struct {
+	Pauses    int            `json:"pauses"`
+	Continued int            `json:"continued"`
+	Agrees    int            `json:"agrees"`
+	Against   int            `json:"against"`
+	Missed    int            `json:"missed"`
+	Reasons   map[string]int `json:"reasons"`
+}
+
+func (c *replayCounts) count(p replayPause) {
+	if c.Reasons == nil {
+		c.Reasons = map[string]int{}
+	}
+	c.Pauses++
+	c.Reasons[string(p.Reason)]++
+	if p.Action == autocontinue.Continue {
+		c.Continued++
+	}
+	switch p.Effect {
+	case "agrees":
+		c.Agrees++
+	case "against":
+		c.Against++
+	case "missed":
+		c.Missed++
+	}
+}
+
+type replaySession struct {
+	File    string `json:"file"`
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	replayCounts
+}
+
+type replayFault struct {
+	File  string `json:"file"`
+	Fault string `json:"fault"`
+}
+
+type replayTotal struct {
+	Files     int   `json:"files"`
+	Others    int   `json:"others"` // files in folders that are not transcripts
+	Faults    int   `json:"faults"`
+	Bytes     int64 `json:"bytes"`
+	LongLines int   `json:"long_lines"` // left out, longer than 4 MiB
+	Sessions  int   `json:"sessions"`
+	replayCounts
+	LLM         *judgeTotals `json:"llm,omitempty"`    // nil without --llm
+	Fallbacks   int          `json:"fallbacks"`        // outputs that the heuristic judged because the LLM failed
+	Failed      string       `json:"failed,omitempty"` // why it failed at the first of them
+	Verdict     string       `json:"verdict"`
+	Interrupted bool         `json:"interrupted,omitempty"` // there was more to read
+}
+
+type replay struct {
+	policy     autocontinue.Policy
+	classifier classify.Classifier
+	labelled   labelled
+	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
+	bar        *bar
+
+	sum     replayTotal
+	session *replaySession
+	failed  error // of showing, which ends everything
+}
+
+// all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
+// the total is of what was read until then.
+func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, error) {
+	defer r.bar.clear()
+	for i, file := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		r.bar.show(i, len(files))
+		err := r.file(ctx, file)
+		switch {
+		case r.failed != nil:
+			return r.sum, r.failed
+		case err == nil || ctx.Err() != nil:
+		case file.among && (errors.Is(err, transcript.ErrFormat) || errors.Is(err, fs.ErrNotExist)): // a link to nowhere
+			r.sum.Others++
+		default:
+			r.sum.Faults++
+			r.bar.clear()
+			r.tell("fault", replayFault{masked(file.name), masked(strings.TrimPrefix(err.Error(), "transcript: "))})
+		}
+	}
+	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worth(r.sum.Agrees, r.sum.Against)
+	r.bar.clear()
+	return r.sum, r.tell("total", r.sum)
+}
+
+func (r *replay) tell(kind string, v any) error {
+	r.failed = cmp.Or(r.failed, r.show(kind, v))
+	return r.failed
+}
+
+func (r *replay) file(ctx context.Context, file sessionFile) error {
+	f, size, err := transcript.OpenFile(file.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	t, err := transcript.Open(f, size, file.name)
+	if err != nil {
+		return err
+	}
+	r.sum.Files++
+	start := func(session string) (*autocontinue.AutoContinue, error) {
+		if err := r.end(); err != nil {
+			return nil, err
+		}
+		r.sum.Sessions++
+		r.session = &replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)}
+		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
+	}
+	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
+		p := pauseOf(r.session, m)
+		r.session.count(p)
+		r.sum.count(p)
+		r.labelled.add(p, m)
+		return r.tell("pause", p)
+	})
+	r.sum.Bytes += size
+	r.sum.LongLines += long
+	return errors.Join(err, r.end())
+}
+
+func (r *replay) end() error {
+	s := r.session
+	if r.session = nil; s == nil {
+		return nil
+	}
+	return r.tell("session", *s)
+}
+
+// Classify asks the classifier, and counts what its answers cost. The end of ctx is an error, also where a fallback
+// answered.
+func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Result, error) {
+	result, err := r.classifier.Classify(ctx, in)
+	if ctx.Err() != nil {
+		return result, context.Cause(ctx)
+	}
+	if r.sum.LLM != nil {
+		r.sum.LLM.add(result.Usage)
+		if result.Fallback != "" {
+			r.sum.Fallbacks++
+			r.sum.Failed = cmp.Or(r.sum.Failed, strings.TrimPrefix(result.Fallback, "llm: "))
+		}
+	}
+	return result, err
+}
+
+// worth says whether the hook would have helped: it compares the messages that it would have spared the human with the
+// questions that it would have passed over. A question costs more than a message, so it pays from two messages a
+// question on.
+func worth(agrees, against int) string {
+	switch {
+	case agrees == 0 && against == 0:
+		return "no_difference"
+	case against >= agrees:
+		return "does_not_pay"
+	case agrees >= 2*against:
+		return "pays"
+	}
+	return "may_pay"
+}
+
+// replayTable has a row for each session, and the total. Of many sessions those with most to say have a row.
+func replayTable(sessions []replaySession, total replayTotal) string {
+	slices.SortStableFunc(sessions, func(a, b replaySession) int {
+		return cmp.Or(cmp.Compare(b.Agrees+b.Against+b.Missed, a.Agrees+a.Against+a.Missed),
+			cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
+	})
+	more := max(0, len(sessions)-maxSessionRows)
+	return view("replay", struct {
+		replayTotal
+		Rows []replaySession
+		More int
+	}{total, sessions[:len(sessions)-more], more})
 }
