@@ -85,7 +85,7 @@ func (o *hookOptions) with(config []byte) (*hookOptions, error) {
 			return nil, fmt.Errorf("config.json: %w", err)
 		}
 	}
-	o.flags.Visit(func(f *pflag.Flag) { _ = n.flags.Set(f.Name, f.Value.String()) }) // install has flags of its own
+	o.flags.Visit(func(f *pflag.Flag) { _ = n.flags.Set(f.Name, f.Value.String()) }) // a command has others, too
 	return n, nil
 }
 
@@ -117,7 +117,10 @@ func newAllow(t terminal) *cobra.Command {
 		if err != nil {
 			return badInput("correct the file, then run sidecoach allow again", "the folder cannot be used: %v", err)
 		}
-		if err := t.tell(cmd.OutOrStdout(), s.preview(f)); err != nil {
+		isBreak := func(r rune) bool { return r == '\n' || r == '\r' }
+		preview := view("folder", map[string]any{"Folder": f, "Config": strings.FieldsFunc(string(f.Config()), isBreak),
+			"Coach": s.coach, "Phrases": s.phrases, "Skills": s.skills, "Skipped": s.skipped})
+		if err := t.tell(cmd.OutOrStdout(), preview); err != nil {
 			return err
 		}
 		if err := confirm(cmd, t, yes, "Let the hook use these files?"); err != nil {
@@ -130,10 +133,4 @@ func newAllow(t terminal) *cobra.Command {
 	})
 	bind(cmd.Flags(), "state", &state, "yes", &yes)
 	return cmd
-}
-
-func (s setting) preview(f project.Folder) string {
-	isBreak := func(r rune) bool { return r == '\n' || r == '\r' }
-	return view("folder", map[string]any{"Folder": f, "Config": strings.FieldsFunc(string(f.Config()), isBreak),
-		"Coach": s.coach, "Phrases": s.phrases, "Skills": s.skills, "Skipped": s.skipped})
 }

@@ -85,9 +85,6 @@ func (o *hookOptions) answer(
 	ctx context.Context, h hook.Host, args []string, stdin io.Reader, t terminal, k *keeper,
 ) ([]byte, error) {
 	payload, err := readEvent(h, args, stdin, t.keyboard)
-	if err != nil && t.keyboard && len(args) == 0 {
-		return nil, err // a person reads it
-	}
 	if err != nil {
 		return h.Pass(), err
 	}
@@ -205,12 +202,11 @@ func letStop(err error) error {
 
 // readEvent returns what the host says on stdin.
 func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {
+	hint := "sidecoach hook install " + string(h) + " sets it up"
 	switch {
 	case len(args) > 0:
-		hint := "sidecoach hook " + string(h) + " reads the event from standard input; sidecoach hook install sets it up"
-		return nil, misuse(hint, "hook %s takes no arguments", h)
+		return nil, misuse(hint, "hook %s takes one event, from standard input", h)
 	case keyboard:
-		hint := "sidecoach hook install " + string(h) + " prints the settings that make it do so"
 		return nil, misuse(hint, "no event: %s runs this and pipes one in", h.Product())
 	}
 	payload, err := io.ReadAll(io.LimitReader(stdin, hook.MaxEvent+1))

@@ -105,7 +105,7 @@ func TestHookInput(t *testing.T) {
 	f, ok := err.(*failure)
 	require.True(t, ok)
 	assert.Equal(t, "no event: Codex runs this and pipes one in", f.what)
-	assert.Equal(t, "sidecoach hook install codex prints the settings that make it do so", f.hint)
+	assert.Equal(t, "sidecoach hook install codex sets it up", f.hint)
 }
 
 type failing struct{}
