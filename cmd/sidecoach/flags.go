@@ -119,8 +119,8 @@ func noFlags() *pflag.FlagSet {
 	return f
 }
 
-// notEmpty returns what is wrong with flags that were given without a value: a script whose variable is unset would lose
-// its guards without a word.
+// notEmpty returns what is wrong with flags that were given without a value. A script whose variable is unset would
+// lose its guards without a word.
 func notEmpty(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
@@ -131,5 +131,6 @@ func notEmpty(cmd *cobra.Command, names ...string) error {
 }
 
 func withoutArguments(use string, run func(*cobra.Command) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) }}
+	return &cobra.Command{Use: use, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) }}
 }

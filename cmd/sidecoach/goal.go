@@ -183,8 +183,8 @@ func readGoal(g *project.Goal) error {
 		err = errors.New("the success criteria are not a list")
 	}
 	if err != nil {
-		return badInput(`a plan is Markdown with a list in a section "Success Criteria"; or give --check and --file`, "%s: %s",
-			g.Plan, strings.TrimPrefix(cause(err).Error(), "plancriteria: "))
+		return badInput(`a plan is Markdown with a list in a section "Success Criteria"; or give --check and --file`,
+			"%s: %s", g.Plan, strings.TrimPrefix(cause(err).Error(), "plancriteria: "))
 	}
 	return nil
 }

@@ -130,8 +130,8 @@ func (o *judging) modelName() string {
 func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
 	client, err := llm.NewClient(cfg)
 	if err != nil {
-		return nil, misuse("look at --model and --base-url (https, or with --insecure-http), OPENAI_API_KEY, OPENAI_BASE_URL "+
-			"and SIDECOACH_MODEL", "the LLM cannot be used: %s", strings.TrimPrefix(err.Error(), "llm: "))
+		return nil, misuse("look at --model and --base-url (https, or with --insecure-http), OPENAI_API_KEY, "+
+			"OPENAI_BASE_URL and SIDECOACH_MODEL", "the LLM cannot be used: %s", strings.TrimPrefix(err.Error(), "llm: "))
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.given("prompt") != "" {

@@ -109,12 +109,14 @@ var viewsText string
 
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"line": oneLine, "cut": plaintext.Line, "join": strings.Join, "words": words, "plural": plural,
-		"thousands": thousands, "counts": counts, "check": checkInWords, "quote": quote, "trim": func(s string) string { return strings.TrimRight(s, "\r\n") }, "now": time.Now,
+		"line": oneLine, "visible": visible, "cut": plaintext.Line, "quote": quote, "join": strings.Join, "words": words,
+		"plural": plural, "thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
+		"bold":     func(s string) string { return paint(bold, s) },
+		"dim":      func(s string) string { return paint(dim, s) },
+		"unended":  func(s string) string { return strings.TrimRight(s, "\r\n") },
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
-		"visible": visible, "bold": func(s string) string { return paint(bold, s) },
-		"dim": func(s string) string { return paint(dim, s) }, "value": func(x *float64) float64 { return *x },
+		"value": func(x *float64) float64 { return *x },
 		"first": func(n int, list []string) []string { return list[:min(n, len(list))] },
 	}).Parse(viewsText))
 })

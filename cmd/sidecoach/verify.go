@@ -200,8 +200,8 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 		c, err = plancriteria.Extract(text)
 	}
 	if err != nil {
-		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`, "no criteria in the plan %q, %s: %s",
-			name, when, strings.TrimPrefix(err.Error(), "plancriteria: "))
+		return nil, "", badInput(`give the plan a section "Success Criteria" with a list`,
+			"no criteria in the plan %q, %s: %s", name, when, strings.TrimPrefix(err.Error(), "plancriteria: "))
 	}
 	return verify.Requirements(c), when, nil
 }

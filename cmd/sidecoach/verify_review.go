@@ -99,8 +99,8 @@ type recorded struct { // as JSON, overrides are a list, never null
 func (o *reviewFlags) record(ctx context.Context, file *traceFile, stdin io.Reader) (any, error) {
 	history := file.trace.History(o.task)
 	if len(history) == 0 || history[len(history)-1].Start == nil {
-		return nil, badInput("call sidecoach verify begin with the same --task and --trace: what was seen before may have changed",
-			"the task %q has no review without a decision in this trace", o.task)
+		return nil, badInput("call sidecoach verify begin with the same --task and --trace: what was seen then may have "+
+			"changed", "the task %q has no review without a decision in this trace", o.task)
 	}
 	text, err := readAll(stdin, "the decision")
 	if err != nil {
