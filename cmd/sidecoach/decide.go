@@ -156,10 +156,6 @@ const shellHost = "shell"
 // sessionOf names the session of a single call after its input: the same call gives the same decision with the same ID,
 // and another output gets another ID.
 func sessionOf(out autocontinue.Output) string {
-	h := sha256.New()
-	for _, part := range []string{out.Text, out.Request, out.Phase, out.PlanFile} {
-		fmt.Fprintf(h, "%d ", len(part)) // a hash never fails
-		io.WriteString(h, part)
-	}
-	return fmt.Sprintf("command line %x", h.Sum(nil))
+	input := fmt.Appendf(nil, "%q", []string{out.Text, out.Request, out.Phase, out.PlanFile})
+	return fmt.Sprintf("command line %x", sha256.Sum256(input))
 }

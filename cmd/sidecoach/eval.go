@@ -324,28 +324,14 @@ func (o *evalOptions) print(w io.Writer, reports []evaluate.Report) error {
 }
 
 // bar shows progress on a terminal; anywhere else it shows nothing.
-type bar struct {
-	w     io.Writer // nil where there is no terminal
-	shown bool
-}
+type bar struct{ w io.Writer }
 
-func newBar(stderr io.Writer) *bar {
+func newBar(stderr io.Writer) bar {
 	if widthOf(stderr) == 0 || os.Getenv("TERM") == "dumb" {
-		return &bar{}
+		return bar{io.Discard}
 	}
-	return &bar{w: stderr}
+	return bar{stderr}
 }
 
-func (b *bar) show(done, total int) {
-	if b.w != nil {
-		b.shown = true
-		fmt.Fprintf(b.w, "\r%d of %d\x1b[K", done, total)
-	}
-}
-
-func (b *bar) clear() {
-	if b.shown {
-		b.shown = false
-		io.WriteString(b.w, "\r\x1b[K")
-	}
-}
+func (b bar) show(done, total int) { fmt.Fprintf(b.w, "\r%d of %d\x1b[K", done, total) }
+func (b bar) clear()               { io.WriteString(b.w, "\r\x1b[K") }

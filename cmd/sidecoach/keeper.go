@@ -122,18 +122,18 @@ func (k *keeper) note(what string) {
 
 // storeFailure puts what the store could not do, and what follows from that, into words.
 func storeFailure(err error, next string) error {
-	hint := ""
-	switch {
-	case errors.Is(err, autocontinue.ErrConflict):
-		hint = "another sidecoach held the session for too long: is one of them suspended?"
-	case errors.Is(err, autocontinue.ErrUnavailable), errors.Is(err, filestore.ErrTooLarge):
-		hint = checkFolder + ", or name another with --state"
-	case errors.Is(err, autocontinue.ErrStateVersion):
-		hint = "a newer sidecoach wrote the state of this session: use that one, or another session"
-	default:
-		return err
+	const folder = checkFolder + ", or name another with --state"
+	for known, hint := range map[error]string{
+		autocontinue.ErrConflict:     "another sidecoach held the session for too long: is one of them suspended?",
+		autocontinue.ErrUnavailable:  folder,
+		filestore.ErrTooLarge:        folder,
+		autocontinue.ErrStateVersion: "a newer sidecoach wrote the state of this session: use that one, or another session",
+	} {
+		if errors.Is(err, known) {
+			return badInput(next+"; "+hint, "no decision: %s", withoutPackage(err))
+		}
 	}
-	return badInput(next+"; "+hint, "no decision: %s", withoutPackage(err))
+	return err
 }
 
 // withoutPackage is what an error says, without the names of the packages it went through.

@@ -307,7 +307,7 @@ type replay struct {
 	classifier classify.Classifier
 	labelled   labelled
 	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
-	bar        *bar
+	bar        bar
 
 	sum     replayTotal
 	session *replaySession
