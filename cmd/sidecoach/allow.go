@@ -101,11 +101,7 @@ func newAllow(t terminal) *cobra.Command {
 	var state string
 	var yes bool
 	cmd := withoutArguments("allow [flags]", func(cmd *cobra.Command) error {
-		projects, err := openProjects(state)
-		if err != nil {
-			return err
-		}
-		root, err := project.Root(".")
+		projects, root, err := openProject(state)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,7 @@ func newGoal(t terminal) *cobra.Command {
 
 // current returns the goal of the project in which the command runs, and the project's folder.
 func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Goal, string, error) {
-	projects, err := openProjects(o.state)
+	projects, _, err := openProject(o.state)
 	if err != nil {
 		return nil, project.Goal{}, "", err
 	}
@@ -90,7 +90,7 @@ func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Pro
 }
 
 func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
-	projects, err := openProjects(o.state)
+	projects, root, err := openProject(o.state)
 	if err != nil {
 		return err
 	}
@@ -130,10 +130,6 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 		g.Criteria[i].Text = masked(g.Criteria[i].Text)
 	}
 	if err := o.usable(cmd, *g, projects); err != nil {
-		return err
-	}
-	root, err := project.Root(".")
-	if err != nil {
 		return err
 	}
 	if err := t.tell(cmd.OutOrStdout(), goalTable(*g, root)); err != nil {
@@ -210,12 +206,16 @@ func checkInWords(c verifier.Criterion) string {
 	return strings.TrimPrefix(cmp.Or(strings.Join(checks, "; "), "a judge, or you"), c.Text)
 }
 
-func openProjects(state string) (*project.Projects, error) {
+// openProject returns the folder of the project in which the command runs, and what is remembered of projects.
+func openProject(state string) (projects *project.Projects, root string, err error) {
 	k, err := keeperOptions{state: state}.open(filestore.Options{}, os.Stderr)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		root, err = project.Root(".")
 	}
-	return project.Open(k.store, "", time.Now), nil
+	if err != nil {
+		return nil, "", err
+	}
+	return project.Open(k.store, "", time.Now), root, nil
 }
 
 // confirm asks the human. It refuses where an agent runs the command.
