@@ -29,16 +29,13 @@ type setting struct {
 
 // in returns what holds in a folder. The error says why the project's folder is ignored.
 func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir string) (setting, error) {
+	var s setting
 	f, err := projects.Folder(ctx, dir)
-	s := setting{hookOptions: o}
 	if err == nil {
-		var allowed setting
-		if allowed, err = o.within(f); err == nil {
-			s = allowed
-		}
+		s, err = o.within(f)
 	}
 	if err != nil {
-		err = fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
+		s, err = setting{hookOptions: o}, fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
 	}
 	if home, unknown := os.UserHomeDir(); unknown == nil {
 		own, skipped := skills.FromFS(os.DirFS(home), skills.Folders()...)

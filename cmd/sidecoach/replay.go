@@ -309,9 +309,8 @@ type replay struct {
 	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
 	bar        bar
 
-	sum     replayTotal
-	session *replaySession
-	failed  error // of showing, which ends everything
+	sum    replayTotal
+	failed error // of showing, which ends everything
 }
 
 // all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
@@ -357,32 +356,27 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		return err
 	}
 	r.sum.Files++
+	var sessions []*replaySession
 	start := func(session string) (*autocontinue.AutoContinue, error) {
-		if err := r.end(); err != nil {
-			return nil, err
-		}
-		r.sum.Sessions++
-		r.session = &replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)}
+		sessions = append(sessions,
+			&replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)})
 		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
-		p := pauseOf(r.session, m)
-		r.session.count(p)
+		s := sessions[len(sessions)-1]
+		p := pauseOf(s, m)
+		s.count(p)
 		r.sum.count(p)
 		r.labelled.add(p, m)
 		return r.tell("pause", p)
 	})
 	r.sum.Bytes += size
 	r.sum.LongLines += long
-	return errors.Join(err, r.end())
-}
-
-func (r *replay) end() error {
-	s := r.session
-	if r.session = nil; s == nil {
-		return nil
+	r.sum.Sessions += len(sessions)
+	for _, s := range sessions {
+		err = errors.Join(err, r.tell("session", *s))
 	}
-	return r.tell("session", *s)
+	return err
 }
 
 // Classify asks the classifier, and counts what its answers cost. The end of ctx is an error, also where a fallback

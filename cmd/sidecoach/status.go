@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -57,8 +56,7 @@ func waiting(ctx context.Context, state string) ([]entry, error) {
 		last[e.Host+"/"+e.Session] = e
 	}
 	var list []entry
-	for _, name := range slices.Sorted(maps.Keys(last)) {
-		e := last[name]
+	for _, e := range last {
 		store, err := filestore.New(dir, filestore.Options{Host: e.Host})
 		if err != nil {
 			return nil, err
@@ -71,7 +69,9 @@ func waiting(ctx context.Context, state string) ([]entry, error) {
 			list = append(list, e)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b entry) int { return a.Time.Compare(b.Time) })
+	slices.SortFunc(list, func(a, b entry) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Host+"/"+a.Session, b.Host+"/"+b.Session))
+	})
 	return list, nil
 }
 
