@@ -100,7 +100,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err := o.print(cmd.OutOrStdout(), reports); err != nil {
 		return err
 	}
-	if err := writePage(o.html, append(o.cases, o.baseline), reports...); err != nil {
+	if err := writePage(o.html, reports...); err != nil {
 		return err
 	}
 	return o.unmet(reports)
@@ -116,8 +116,6 @@ func (o *evalOptions) check() error {
 		return misuse("they are whole numbers from 1 to 1000", "--repeat or --parallel is out of range")
 	case o.regression && o.baseline == "":
 		return misuse(needs, "--fail-on-regression needs a baseline")
-	case o.html != "" && filepath.Ext(o.html) != ".html": // it could be a file with cases
-		return misuse("name a file that ends in .html", "--html cannot be %q", o.html)
 	case (o.noCache || o.repeat > 1) && o.cache != "":
 		return misuse("leave one of them out", "--no-cache and --repeat ask anew; --cache does not")
 	}
@@ -132,7 +130,7 @@ func (o *evalOptions) check() error {
 		}
 		o.requirements = append(o.requirements, r)
 	}
-	return nil
+	return checkPage(o.html)
 }
 
 type variant struct {

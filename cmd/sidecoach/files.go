@@ -117,19 +117,18 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// writePage writes the page of --html, as a whole or not at all. It replaces none of the files that were read, which are
-// named by patterns.
-func writePage(name string, read []string, reports ...evaluate.Report) error {
+// checkPage returns what is wrong with the name of a page, which could be that of a file with cases or a transcript.
+func checkPage(name string) error {
+	if name != "" && filepath.Ext(name) != ".html" {
+		return misuse("name a file that ends in .html", "--html cannot be %q", name)
+	}
+	return nil
+}
+
+// writePage writes the page of --html, as a whole or not at all.
+func writePage(name string, reports ...evaluate.Report) error {
 	if name == "" {
 		return nil
-	}
-	for _, pattern := range read {
-		names, _ := filepath.Glob(pattern) // a bad pattern was reported before
-		for _, other := range append(names, pattern) {
-			if sameFile(name, other) {
-				return misuse("name another file for the page", "--html would overwrite %q, which is read", name)
-			}
-		}
 	}
 	var page bytes.Buffer
 	err := evaluate.View{Reports: reports}.HTML(&page)
@@ -148,9 +147,3 @@ func cannot(do, name string, err error) error {
 }
 
 const checkFolder = "check the folder, its permissions and the space on the disk"
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	other, missing := os.Stat(b)
-	return err == nil && missing == nil && os.SameFile(one, other)
-}

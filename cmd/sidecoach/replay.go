@@ -51,7 +51,7 @@ func newReplay(t terminal) *cobra.Command {
 
 // run does everything that can fail for free first, and asks before it sends anything.
 func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error {
-	if err := o.judging.check(); err != nil {
+	if err := cmp.Or(o.judging.check(), checkPage(o.html)); err != nil {
 		return err
 	}
 	if o.yes && !o.judging.asks() {
@@ -110,7 +110,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		if total.LLM != nil {
 			opts.Name = total.LLM.Model
 		}
-		if err := r.labelled.page(o.html, files, opts); err != nil {
+		if err := r.labelled.page(o.html, opts); err != nil {
 			return err
 		}
 	}

@@ -43,15 +43,11 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	l.results = append(l.results, m.Decision.Result)
 }
 
-// page writes what the labels say to a file. It replaces none of the files that were read.
-func (l *labelled) page(name string, read []sessionFile, opts evaluate.Options) error {
+// page writes what the labels say to a file.
+func (l *labelled) page(name string, opts evaluate.Options) error {
 	if len(l.cases) == 0 {
 		return badInput("without --html the table shows what was decided",
 			"there is nothing to show on a page: your words label no pause")
-	}
-	var names []string
-	for _, file := range read {
-		names = append(names, file.name)
 	}
 	opts.About = append(opts.About, "Below are the pauses that your words label: a status where you continued the agent, "+
 		"a question where you answered one.")
@@ -59,5 +55,5 @@ func (l *labelled) page(name string, read []sessionFile, opts evaluate.Options) 
 	if err != nil {
 		return err
 	}
-	return writePage(name, names, report)
+	return writePage(name, report)
 }
