@@ -131,6 +131,7 @@ func appendTo(f *os.File, line []byte) error {
 func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield}
+		defer func() { r.last.Close() }() // of nil, too
 		for r.read() && r.follow {
 			select {
 			case <-ctx.Done():
@@ -149,8 +150,8 @@ type reader struct {
 	follow bool // there is a next call of read
 	yield  func([]byte, error) bool
 
-	last   fs.FileInfo // the file that was read last; nil before the first one
-	offset int64       // in it, where the next line begins
+	last   *os.File // the file that was read last; nil before the first one. Open, so that no new file looks like it
+	offset int64    // in it, where the next line begins
 }
 
 func (r *reader) read() bool {
@@ -159,25 +160,35 @@ func (r *reader) read() bool {
 		return true
 	}
 	var current, older *os.File
+	defer func() {
+		for _, f := range []*os.File{current, older} {
+			if f != r.last {
+				f.Close() // of nil, too
+			}
+		}
+	}()
 	if err == nil {
 		defer root.Close()
 		current, err = openRegular(root, journalFile) // first: if it is renamed now, both are the same file
 	}
 	if err == nil {
-		defer current.Close() // of nil, too
 		older, err = openRegular(root, olderFile)
-		defer older.Close()
 	}
 	if err != nil {
 		return r.fail(err)
 	}
 	now, _ := current.Stat()
 	before, err := older.Stat()
-	if err == nil && !os.SameFile(before, now) && !(r.last != nil && os.SameFile(r.last, now)) &&
+	if err == nil && !os.SameFile(before, now) && !r.isLast(now) &&
 		!r.lines(older, before, current != nil || !r.follow) { // nobody appends to a file that has a later one
 		return false
 	}
 	return current == nil || r.lines(current, now, !r.follow)
+}
+
+func (r *reader) isLast(info fs.FileInfo) bool {
+	last, err := r.last.Stat() // of nil, too
+	return err == nil && os.SameFile(last, info)
 }
 
 func (r *reader) fail(err error) bool {
@@ -191,10 +202,11 @@ func (r *reader) fail(err error) bool {
 
 // lines yields the lines of a file that are new. Whole says that nobody appends to it any more.
 func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
-	if r.last == nil || !os.SameFile(r.last, info) || info.Size() < r.offset {
+	if !r.isLast(info) || info.Size() < r.offset {
 		r.offset = 0
 	}
-	r.last = info
+	r.last.Close()
+	r.last = f
 	in := bufio.NewReaderSize(io.NewSectionReader(f, r.offset, 1<<62), 64<<10)
 	for {
 		if err := r.ctx.Err(); err != nil {
