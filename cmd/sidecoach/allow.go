@@ -35,7 +35,8 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 		s, err = o.within(f)
 	}
 	if err != nil {
-		s, err = setting{hookOptions: o}, fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
+		s = setting{hookOptions: o}
+		err = fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
 	}
 	if home, unknown := os.UserHomeDir(); unknown == nil {
 		own, skipped := skills.FromFS(os.DirFS(home), skills.Folders()...)
