@@ -171,4 +171,4 @@ func calibration(outcomes []Outcome) (list [bins]bin) {
 	return list
 }
 
-func binOf(confidence float64) int { return min(int(confidence*bins), bins-1) }
+func binOf(confidence float64) int { return max(0, min(int(confidence*bins), bins-1)) }

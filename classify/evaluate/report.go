@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/sidecoach/sidecoach/classify"
 )
 
 // version is the format of a report in JSON. It changes when an older program could misread a newer report.
@@ -151,17 +149,14 @@ func (r Report) gate() string {
 	return strconv.FormatFloat(r.Threshold, 'f', 2, 64)
 }
 
-const maxReport = 1 << 30 // bytes
-
-// ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. All that
-// follows from its labels and the verdicts of its runs is computed anew. A report of another version, and one that no
-// evaluation can have made, are errors.
+// ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. A report
+// of another version, and one with senseless labels, is an error.
 func ReadReport(r io.Reader) (Report, error) {
 	var file struct {
 		Report
 		Runs []Report
 	}
-	dec := json.NewDecoder(io.LimitReader(r, maxReport))
+	dec := json.NewDecoder(r)
 	err := dec.Decode(&file)
 	rep := file.Report
 	if n := len(file.Runs); n > 0 {
@@ -174,41 +169,20 @@ func ReadReport(r io.Reader) (Report, error) {
 		err = inWords("a report", err)
 	case rep.Version != version:
 		err = fmt.Errorf("it has version %d; this program reads version %d", rep.Version, version)
-	default:
-		if err = rep.check(); err == nil && dec.More() { // a second report, added with >>
-			err = errors.New("something follows the report; one file has one")
+	case len(rep.Outcomes) == 0:
+		err = errors.New("it has no outcomes")
+	case dec.More(): // a second report, added with >>
+		err = errors.New("something follows the report; one file has one")
+	}
+	for _, o := range rep.Outcomes {
+		if c := o.Verdict.Confidence; err == nil && (!o.Want.Type.Valid() || c < 0 || c > 1) {
+			err = fmt.Errorf("%s has a label or a verdict that makes no sense", quoted(o.Name))
 		}
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("evaluate: read report: %w", err)
 	}
 	rep.Comparison = nil
-	for i := range rep.Outcomes {
-		o := &rep.Outcomes[i]
-		o.Want.Action = o.Want.action()
-		o.Verdict, _ = settle(o.runs())
-	}
 	rep.summarize()
 	return rep, nil
-}
-
-// check returns what makes a report unusable.
-func (r Report) check() error {
-	if len(r.Outcomes) == 0 || r.Repeat < 1 || r.Threshold != noGate && !(r.Threshold > 0 && r.Threshold <= 1) {
-		return errors.New("it has no outcomes, no runs, or a threshold that is not from 0 to 1")
-	}
-	seen := make(map[string]bool, len(r.Outcomes))
-	for _, o := range r.Outcomes {
-		good := !seen[o.Name] && o.Want.Type.Valid() && len(o.runs()) == r.Repeat &&
-			(!o.Want.WasRejectedCompletion || o.Want.Type == classify.Status)
-		seen[o.Name] = true
-		for _, v := range o.runs() {
-			good = good && (v.Type == "" || v.Type.Valid()) && v.Confidence >= 0 && v.Confidence <= 1 &&
-				v.Action == v.action(r.Threshold)
-		}
-		if !good {
-			return fmt.Errorf("%s is there twice, or has a label or a verdict that makes no sense", quoted(o.Name))
-		}
-	}
-	return nil
 }
