@@ -32,7 +32,7 @@ var _ classify.Classifier = (*Classifier)(nil)
 
 // New returns a classifier that asks through client. A prompt that cannot be used is an error that names file and line:
 // one with neither file, or with a file of another name, or one that is not a regular file, cannot be read, is larger
-// than 64 KiB, empty or not UTF-8, or has an example with a fault.
+// than 64 KiB or empty, or has an example with a fault.
 func New(client *Client, o Options) (*Classifier, error) {
 	if client == nil {
 		return nil, errors.New("llm: no client")

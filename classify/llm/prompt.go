@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -40,7 +39,7 @@ func Prompt() fs.FS {
 
 // systemMessage words the static part of the prompt. A file that fsys lacks is the built-in one; a nil fsys lacks both.
 func systemMessage(fsys fs.FS) (string, error) {
-	source := map[string]fs.FS{}
+	var found []string
 	if fsys != nil {
 		entries, err := fs.ReadDir(fsys, ".")
 		if err != nil {
@@ -49,36 +48,35 @@ func systemMessage(fsys fs.FS) (string, error) {
 		for _, e := range entries {
 			switch name := e.Name(); {
 			case slices.Contains(promptFiles, name):
-				source[name] = fsys
+				found = append(found, name)
 			case !strings.HasPrefix(name, "."): // a misspelt name would silently leave the built-in file in use
 				return "", fmt.Errorf("%q is not a file of a prompt; these are %s", name, strings.Join(promptFiles, " and "))
 			}
 		}
-		if len(source) == 0 {
+		if len(found) == 0 {
 			return "", fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
 		}
 	}
 	texts := make([]string, len(promptFiles))
 	for i, name := range promptFiles {
-		from, ok := source[name]
-		if !ok {
-			from = Prompt()
+		from := Prompt()
+		if slices.Contains(found, name) {
+			from = fsys
 		}
 		var err error
 		if texts[i], err = readPrompt(from, name); err != nil {
-			return "", err
+			return "", fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(texts[0]) + "\n")
-	n := 0
-	for line := range strings.Lines(texts[1]) {
-		if n++; strings.TrimSpace(line) == "" {
+	for i, line := range strings.Split(texts[1], "\n") {
+		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		e, err := parseExample(line)
 		if err != nil {
-			return "", fmt.Errorf("%s:%d: %w", promptFiles[1], n, err)
+			return "", fmt.Errorf("%s:%d: %w", promptFiles[1], i+1, err)
 		}
 		b.WriteString("\n" + e.String())
 	}
@@ -90,23 +88,18 @@ func readPrompt(fsys fs.FS, name string) (string, error) {
 	info, err := fs.Stat(fsys, name)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", name, err)
+		return "", err
 	case !info.Mode().IsRegular(): // opening a pipe or a device may block
-		return "", fmt.Errorf("%s is not a regular file", name)
+		return "", errors.New("not a regular file")
 	case info.Size() > maxPrompt:
-		return "", fmt.Errorf("%s is larger than 64 KiB", name)
+		return "", errors.New("larger than 64 KiB")
 	}
 	text, err := fs.ReadFile(fsys, name)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("read %s: %w", name, err)
-	case !utf8.Valid(text):
-		return "", fmt.Errorf("%s is not UTF-8", name)
-	case len(bytes.TrimSpace(text)) == 0:
-		return "", fmt.Errorf("%s is empty", name)
+	if err == nil && len(bytes.TrimSpace(text)) == 0 {
+		err = errors.New("empty")
 	}
-	return strings.ReplaceAll(string(text), "\r\n", "\n"), nil
+	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
 }
 
 // example is one line of examples.jsonl.
@@ -144,8 +137,6 @@ func parseExample(line string) (e example, err error) {
 		return e, errors.New("answer.confidence is not a number from 0 to 1")
 	case a.Type != classify.Status && (a.Rejected || a.CoachingMessage != nil):
 		return e, errors.New("answer.rejected and answer.coaching_message belong to a status only")
-	case a.CoachingMessage != nil && strings.TrimSpace(*a.CoachingMessage) == "":
-		return e, errors.New("answer.coaching_message is empty; write null for none")
 	}
 	a.Rejected = a.Rejected || a.CoachingMessage != nil
 	return e, nil
