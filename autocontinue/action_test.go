@@ -36,7 +36,7 @@ func TestActionRefusesOtherTexts(t *testing.T) {
 }
 
 func TestDecisionJSON(t *testing.T) {
-	b, err := json.Marshal(Decision{ID: "d", Action: Suppress, Outcome: OutcomeDuplicate, Reason: ReasonRunClosed})
+	b, err := json.Marshal(Decision{ID: "d", Action: Suppress, Outcome: "duplicate", Reason: "run_closed"})
 	require.NoError(t, err)
 	assert.JSONEq(
 		t,
@@ -46,7 +46,7 @@ func TestDecisionJSON(t *testing.T) {
 	)
 
 	b, err = json.Marshal(Decision{
-		Action: Continue, Outcome: OutcomeContinuing, Reason: ReasonProgress, Note: "n", Message: "m", Tier: "plain",
+		Action: Continue, Outcome: "continuing", Reason: "progress", Note: "n", Message: "m", Tier: "plain",
 		Attempt: 2, Continues: 3, Verified: Unverified, Replayed: true, Degraded: []string{"plan: gone"},
 	})
 	require.NoError(t, err)
@@ -62,13 +62,13 @@ func TestDecisionJSON(t *testing.T) {
 
 func TestEveryReasonHasItsActionAndNote(t *testing.T) {
 	for _, r := range []Reason{
-		ReasonRunClosed, ReasonRunReused, ReasonSameText, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion,
-		ReasonBlocker, ReasonCompletion, ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap,
-		ReasonRejectedCompletion, ReasonProgress, ReasonEmpty, ReasonError,
+		"run_closed", "run_reused", "same_text", "superseded", "crash_guard", "hold", "question",
+		"blocker", "completion", "low_confidence", "waiting", "repeat", "cap",
+		"rejected_completion", "progress", "empty", "error",
 	} {
-		v := r.verdict()
+		v := verdicts[r]
 		assert.NotEmpty(t, v.outcome, r)
 		assert.Equal(t, v.action == Deliver, v.note != "", "%s: a note goes with what the human sees", r)
 	}
-	assert.Zero(t, Reason("invented").verdict())
+	assert.Zero(t, verdicts[Reason("invented")])
 }

@@ -111,11 +111,11 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	// Row 7.
 	switch d.Result.Type {
 	case classify.Error: // a failed run of the host's is row 5
-		return s.handOver(o, d, ReasonCrashGuard, errorNote)
+		return s.handOver(o, d, "crash_guard", errorNote)
 	case classify.Question:
-		return s.handOver(o, d, ReasonQuestion, "")
+		return s.handOver(o, d, "question", "")
 	case classify.Blocker:
-		return s.handOver(o, d, ReasonBlocker, "")
+		return s.handOver(o, d, "blocker", "")
 	}
 
 	// Rows 8a and 8.
@@ -150,23 +150,23 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	}
 	switch {
 	case p.unsure(r.Confidence) && v.Status != Rejected && !(g.Rejected && goal.open()): // row 9
-		return stop(ReasonLowConfidence, verifiedNote(lowConfidenceNote(r.Confidence, p.minConfidence()), d.Verified, v.Note))
+		return stop("low_confidence", verifiedNote(lowConfidenceNote(r.Confidence, p.minConfidence()), d.Verified, v.Note))
 	case s.HandedOver: // row 10
-		return stop(ReasonWaiting, "")
+		return stop("waiting", "")
 	case g.isBlank() && times > 0: // row 11
-		return stop(ReasonRepeat, "The agent printed nothing again despite coaching.")
+		return stop("repeat", "The agent printed nothing again despite coaching.")
 	case times > 1: // row 11
-		return stop(ReasonRepeat, "")
+		return stop("repeat", "")
 	case d.Continues >= p.maxContinues(): // row 12
-		return stop(ReasonCap, capNote(p.maxContinues(), goal))
+		return stop("cap", capNote(p.maxContinues(), goal))
 	case goal.limit() != "": // row 12
-		return stop(ReasonCap, shown(goal.Limit, maxVerified))
+		return stop("cap", shown(goal.Limit, maxVerified))
 	case g.isBlank(): // row 13
-		return s.carryOn(p, f, d, ReasonEmpty, times+1)
+		return s.carryOn(p, f, d, "empty", times+1)
 	case g.Rejected:
-		return s.carryOn(p, f, d, ReasonRejectedCompletion, times+1)
+		return s.carryOn(p, f, d, "rejected_completion", times+1)
 	}
-	return s.carryOn(p, f, d, ReasonProgress, times+1)
+	return s.carryOn(p, f, d, "progress", times+1)
 }
 
 // reclassify changes what the output is judged as.
@@ -194,9 +194,9 @@ func (s State) complete(p Policy, f Facts, d Decision) (Decision, State) {
 	if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && goal.limit() == "" {
 		s.history.Gaps = nil
 		f.Coach.Skill, f.Coach.Stage = next, true
-		return s.carryOn(p, f, d, ReasonNextStage, 1)
+		return s.carryOn(p, f, d, "next_stage", 1)
 	}
-	d.Reason = ReasonCompletion
+	d.Reason = "completion"
 	note := completionNote(len(d.Result.Shown(f.Output.Evidence)) > 0, d.Verified, f.Verification.Note)
 	if next != nil {
 		note += fmt.Sprintf(" Stage %d of %d comes next: %s.", d.Stage+1, len(f.Stages), shown(next.Name, maxHold))
@@ -239,9 +239,9 @@ func (s State) stageOf(stages []skills.Skill) stage {
 
 // failure is the decision after an error of ours, in state s. It is not recorded.
 func failure(o Output, s State, r classify.Result) Decision {
-	v := ReasonError.verdict()
+	v := verdicts["error"]
 	d := Decision{
-		Action: v.action, Outcome: v.outcome, Reason: ReasonError, Note: v.note, Continues: s.used(o), Result: finite(r),
+		Action: v.action, Outcome: v.outcome, Reason: "error", Note: v.note, Continues: s.used(o), Result: finite(r),
 	}
 	if o.ID != "" {
 		d.ID = decisionID(o, 0)

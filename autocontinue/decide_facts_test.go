@@ -23,27 +23,27 @@ func TestVerification(t *testing.T) {
 		verified VerificationStatus
 		tier     coach.Tier
 	}{
-		{completion, Verification{}, ReasonCompletion, "", ""},
-		{completion, Verification{Status: Verified}, ReasonCompletion, Verified, ""},
-		{completion, Verification{Status: Unverified, Feedback: "no idea"}, ReasonCompletion, Unverified, ""},
-		{completion, Verification{Status: "?"}, ReasonCompletion, Unverified, ""},
-		{completion, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "",
+		{completion, Verification{}, "completion", "", ""},
+		{completion, Verification{Status: Verified}, "completion", Verified, ""},
+		{completion, Verification{Status: Unverified, Feedback: "no idea"}, "completion", Unverified, ""},
+		{completion, Verification{Status: "?"}, "completion", Unverified, ""},
+		{completion, Verification{Status: Rejected, Feedback: "the tests fail"}, "rejected_completion", "",
 			"verify"},
-		{completion, Verification{Status: Rejected}, ReasonRejectedCompletion, "", "rejection"},
-		{rejected, Verification{Status: Verified}, ReasonCompletion, Verified, ""},
-		{rejected, Verification{Status: Verified, Goal: &Goal{Open: "`a.md` does not exist"}}, ReasonRejectedCompletion,
+		{completion, Verification{Status: Rejected}, "rejected_completion", "", "rejection"},
+		{rejected, Verification{Status: Verified}, "completion", Verified, ""},
+		{rejected, Verification{Status: Verified, Goal: &Goal{Open: "`a.md` does not exist"}}, "rejected_completion",
 			Verified, "verify"},
-		{rejected, Verification{Status: Unverified, Checked: true}, ReasonCompletion, Unverified, ""},
-		{rejected, Verification{Status: Rejected, Checked: true}, ReasonRejectedCompletion, "", "rejection"},
-		{rejected, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "",
+		{rejected, Verification{Status: Unverified, Checked: true}, "completion", Unverified, ""},
+		{rejected, Verification{Status: Rejected, Checked: true}, "rejected_completion", "", "rejection"},
+		{rejected, Verification{Status: Rejected, Feedback: "the tests fail"}, "rejected_completion", "",
 			"verify"},
-		{rejected, Verification{Status: Unverified, Feedback: "no idea"}, ReasonRejectedCompletion, Unverified,
+		{rejected, Verification{Status: Unverified, Feedback: "no idea"}, "rejected_completion", Unverified,
 			"rejection"},
-		{unsure, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonRejectedCompletion, "", "verify"},
-		{unsure, Verification{Status: Unverified}, ReasonLowConfidence, Unverified, ""},
-		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, ReasonQuestion, "", ""},
-		{blocker, Verification{Status: Verified}, ReasonBlocker, "", ""},
-		{crash, Verification{Status: Verified}, ReasonCrashGuard, "", ""},
+		{unsure, Verification{Status: Rejected, Feedback: "the tests fail"}, "rejected_completion", "", "verify"},
+		{unsure, Verification{Status: Unverified}, "low_confidence", Unverified, ""},
+		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, "question", "", ""},
+		{blocker, Verification{Status: Verified}, "blocker", "", ""},
+		{crash, Verification{Status: Verified}, "crash_guard", "", ""},
 	} {
 		x := play(t, Policy{})
 		d := x.decide("All done.", c.r, verification(c.v))
@@ -59,7 +59,7 @@ func TestInvalidTypeIsAnErrorOfOurs(t *testing.T) {
 		x.decide("a", progress, turnIs("t1"))
 		before := x.s
 		x.wants(x.decide("b", classify.Result{Type: typ, Confidence: 1}, idIs("1"), turnIs("t2")), Deliver,
-			OutcomeNeedsHuman, ReasonError)
+			"needs_human", "error")
 		assert.True(t, before.Equal(x.s), "not recorded")
 	}
 }

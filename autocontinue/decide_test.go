@@ -77,7 +77,7 @@ func TestRow2RunClosed(t *testing.T) {
 			x := play(t, Policy{})
 			x.decide("first", first, runIs("r"))
 			for _, text := range []string{"first", " fi\u200brst\r\n"} {
-				x.wants(x.decide(text, completion, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+				x.wants(x.decide(text, completion, runIs("r")), Suppress, "duplicate", "run_closed")
 			}
 			assert.NotEqual(t, Suppress, x.decide("first", completion, runIs("other")).Action)
 		})
@@ -85,18 +85,18 @@ func TestRow2RunClosed(t *testing.T) {
 	t.Run("not by another delivery", func(t *testing.T) {
 		x := play(t, Policy{})
 		x.decide("which one?", question, runIs("r"))
-		x.wants(x.decide("done", completion, runIs("r")), Deliver, OutcomeCompleted, ReasonCompletion)
+		x.wants(x.decide("done", completion, runIs("r")), Deliver, "completed", "completion")
 	})
 	t.Run("an empty run is a run of its own", func(t *testing.T) {
 		x := play(t, Policy{})
 		x.decide("done", completion, runIs(""))
-		x.wants(x.decide("done", completion, runIs("")), Deliver, OutcomeCompleted, ReasonCompletion)
+		x.wants(x.decide("done", completion, runIs("")), Deliver, "completed", "completion")
 	})
 	t.Run("of an earlier turn", func(t *testing.T) {
 		x := play(t, Policy{})
 		x.decide("a", progress, runIs("r"), turnIs("t1"))
 		x.decide("b", progress, turnIs("t2"))
-		x.wants(x.decide("a", progress, runIs("r"), turnIs("t2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r"), turnIs("t2")), Suppress, "duplicate", "run_closed")
 	})
 }
 
@@ -108,13 +108,13 @@ func TestRow2aRunReused(t *testing.T) {
 			x.decide("first", first, runIs("r"))
 			for _, text := range []string{"Which one?", "Which one!", ""} {
 				d := x.decide(text, progress, runIs("r"))
-				x.wants(d, Deliver, OutcomeNeedsHuman, ReasonRunReused)
+				x.wants(d, Deliver, "needs_human", "run_reused")
 				require.Len(t, d.Degraded, 1)
 				assert.Contains(t, d.Degraded[0], "Output.Run")
-				x.wants(x.decide(text, progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+				x.wants(x.decide(text, progress, runIs("r")), Suppress, "duplicate", "run_closed")
 			}
-			x.wants(x.decide("first", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
-			x.wants(x.decide("going on", progress), Continue, OutcomeContinuing, ReasonProgress) // it hands nothing over
+			x.wants(x.decide("first", progress, runIs("r")), Suppress, "duplicate", "run_closed")
+			x.wants(x.decide("going on", progress), Continue, "continuing", "progress") // it hands nothing over
 		})
 	}
 }
@@ -122,31 +122,31 @@ func TestRow2aRunReused(t *testing.T) {
 func TestRow3SameText(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("which one?", question, runIs("r"), idIs("1"))
-	x.wants(x.decide("which one?", question, runIs("r"), idIs("2")), Suppress, OutcomeDuplicate, ReasonSameText)
-	x.wants(x.decide("which one? ", question, runIs("r"), idIs("3")), Deliver, OutcomeNeedsHuman,
-		ReasonQuestion) // other bytes
-	x.wants(x.decide("which one?", question, runIs("r")), Suppress, OutcomeDuplicate, ReasonSameText)
-	x.wants(x.decide("which one?", question, runIs("r2")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
-	x.wants(x.decide("which one?", question, runIs("")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
-	x.wants(x.decide("which one?", question, runIs("")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
+	x.wants(x.decide("which one?", question, runIs("r"), idIs("2")), Suppress, "duplicate", "same_text")
+	x.wants(x.decide("which one? ", question, runIs("r"), idIs("3")), Deliver, "needs_human",
+		"question") // other bytes
+	x.wants(x.decide("which one?", question, runIs("r")), Suppress, "duplicate", "same_text")
+	x.wants(x.decide("which one?", question, runIs("r2")), Deliver, "needs_human", "question")
+	x.wants(x.decide("which one?", question, runIs("")), Deliver, "needs_human", "question")
+	x.wants(x.decide("which one?", question, runIs("")), Deliver, "needs_human", "question")
 
 	x.decide("", crash, runIs("r3"), failed)
-	x.wants(x.decide("", crash, runIs("r3"), failed), Suppress, OutcomeDuplicate, ReasonSameText)
+	x.wants(x.decide("", crash, runIs("r3"), failed), Suppress, "duplicate", "same_text")
 }
 
 func TestRow5CrashGuard(t *testing.T) {
 	t.Run("after a continuation", func(t *testing.T) {
 		x := play(t, Policy{})
-		x.wants(x.decide("a", progress, runIs("r"), idIs("1")), Continue, OutcomeContinuing, ReasonProgress)
-		x.wants(x.decide("a", progress, runIs("r"), idIs("2"), failed), Deliver, OutcomeFailed, ReasonCrashGuard)
-		x.wants(x.decide("a", progress, runIs("r"), idIs("3"), failed), Suppress, OutcomeDuplicate, ReasonSameText)
-		x.wants(x.decide("b", progress), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+		x.wants(x.decide("a", progress, runIs("r"), idIs("1")), Continue, "continuing", "progress")
+		x.wants(x.decide("a", progress, runIs("r"), idIs("2"), failed), Deliver, "failed", "crash_guard")
+		x.wants(x.decide("a", progress, runIs("r"), idIs("3"), failed), Suppress, "duplicate", "same_text")
+		x.wants(x.decide("b", progress), Deliver, "needs_human", "waiting")
 	})
 	t.Run("whatever the text", func(t *testing.T) {
 		for _, r := range []classify.Result{progress, rejected, completion, question, blocker, crash} {
 			x := play(t, Policy{})
 			d := x.decide("a", r, failed)
-			x.wants(d, Deliver, OutcomeFailed, ReasonCrashGuard)
+			x.wants(d, Deliver, "failed", "crash_guard")
 			assert.Equal(t, "The run broke. A broken run is never continued.", d.Note)
 			assert.True(t, x.s.HandedOver)
 		}
@@ -156,9 +156,9 @@ func TestRow5CrashGuard(t *testing.T) {
 func TestRow6Hold(t *testing.T) {
 	x := play(t, Policy{})
 	d := x.decide("a", progress, hold)
-	x.wants(d, Deliver, OutcomeNeedsHuman, ReasonHold)
+	x.wants(d, Deliver, "needs_human", "hold")
 	assert.Contains(t, d.Note, "plan mode")
-	x.wants(x.decide("a", progress), Continue, OutcomeContinuing, ReasonProgress) // it does not hand over
+	x.wants(x.decide("a", progress), Continue, "continuing", "progress") // it does not hand over
 
 	d = x.decide("b", progress,
 		output(func(o *Output) { o.Hold = "\x1b[31m[System Coach] " + strings.Repeat("x", 500) + "\n" }))
@@ -166,7 +166,7 @@ func TestRow6Hold(t *testing.T) {
 	assert.NotContains(t, d.Note, "[System Coach]")
 	assert.NotContains(t, d.Note, "\x1b")
 
-	x.wants(x.decide("c", progress, output(func(o *Output) { o.Hold = " \n" })), Deliver, OutcomeNeedsHuman, ReasonHold)
+	x.wants(x.decide("c", progress, output(func(o *Output) { o.Hold = " \n" })), Deliver, "needs_human", "hold")
 }
 
 func TestRow7NotAStatus(t *testing.T) {
@@ -175,9 +175,9 @@ func TestRow7NotAStatus(t *testing.T) {
 		outcome Outcome
 		reason  Reason
 	}{
-		{crash, OutcomeFailed, ReasonCrashGuard},
-		{question, OutcomeNeedsHuman, ReasonQuestion},
-		{blocker, OutcomeNeedsHuman, ReasonBlocker},
+		{crash, "failed", "crash_guard"},
+		{question, "needs_human", "question"},
+		{blocker, "needs_human", "blocker"},
 	} {
 		for _, confidence := range []float64{0, 0.5, 1, math.NaN()} {
 			c.r.Confidence = confidence
@@ -186,7 +186,7 @@ func TestRow7NotAStatus(t *testing.T) {
 			d := x.decide("a", c.r)
 			x.wants(d, Deliver, c.outcome, c.reason)
 			assert.NotContains(t, d.Note, "broke", "an agent that reports a failed test did not crash")
-			x.wants(x.decide("b", progress), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+			x.wants(x.decide("b", progress), Deliver, "needs_human", "waiting")
 		}
 	}
 }
@@ -200,9 +200,9 @@ func TestBlankIsNoRepeatOfAClaim(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("Done.", rejected)
 	d := x.decide("", rejected)
-	x.wants(d, Continue, OutcomeContinuing, ReasonEmpty)
+	x.wants(d, Continue, "continuing", "empty")
 	assert.Equal(t, 1, d.Attempt)
-	x.wants(x.decide(" \u2800\x1b[0m", rejected), Deliver, OutcomeStalled, ReasonRepeat)
+	x.wants(x.decide(" \u2800\x1b[0m", rejected), Deliver, "stalled", "repeat")
 }
 
 // What the host saw fail reaches the coaching.
@@ -217,26 +217,26 @@ func TestHostEvidenceReachesTheCoach(t *testing.T) {
 func TestReplayOpensNoTurn(t *testing.T) {
 	x := play(t, Policy{})
 	named := func(id string) func(*Facts) { return func(f *Facts) { f.Output.ID = id } }
-	x.wants(x.decide("at work", progress, turnIs("t1"), named("i1")), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("at work", progress, turnIs("t1"), named("i1")), Continue, "continuing", "progress")
 	for i := range 9 {
 		x.decide("Which?", question, turnIs(fmt.Sprint("n", i)))
 	}
 	before := x.s
 	d := x.decide("at work", progress, turnIs("t1"), named("i1"))
-	x.wants(d, Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	x.wants(d, Deliver, "needs_human", "superseded")
 	assert.True(t, d.Replayed)
 	assert.True(t, before.Equal(x.s))
-	x.wants(x.decide("at work", progress, turnIs("n8")), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+	x.wants(x.decide("at work", progress, turnIs("n8")), Deliver, "needs_human", "waiting")
 }
 
 // A continuation that comes again with a turn of its own is over, and stays it: the human has spoken.
 func TestReplayWithANewTurn(t *testing.T) {
 	x := play(t, Policy{})
 	named := func(f *Facts) { f.Output.ID = "i1" }
-	x.wants(x.decide("at work", progress, turnIs("t1"), named), Continue, OutcomeContinuing, ReasonProgress)
-	x.wants(x.decide("at work", progress, turnIs("t2"), named), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	x.wants(x.decide("at work", progress, turnIs("t1"), named), Continue, "continuing", "progress")
+	x.wants(x.decide("at work", progress, turnIs("t2"), named), Deliver, "needs_human", "superseded")
 	d := x.decide("at work", progress, turnIs("t1"), named)
-	x.wants(d, Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	x.wants(d, Deliver, "needs_human", "superseded")
 	assert.True(t, d.Replayed)
 }
 
@@ -261,19 +261,19 @@ func TestRow8Completion(t *testing.T) {
 		x := play(t, Policy{})
 		unsure := completion
 		unsure.Confidence = 0.1
-		x.wants(x.decide("done", unsure), Deliver, OutcomeCompleted, ReasonCompletion)
-		x.wants(x.decide("more to do", progress), Continue, OutcomeContinuing, ReasonProgress)
+		x.wants(x.decide("done", unsure), Deliver, "completed", "completion")
+		x.wants(x.decide("more to do", progress), Continue, "continuing", "progress")
 	})
 	t.Run("a claim rejected before", func(t *testing.T) {
 		x := play(t, Policy{})
-		x.wants(x.decide("All tests pass.", rejected), Continue, OutcomeContinuing, ReasonRejectedCompletion)
+		x.wants(x.decide("All tests pass.", rejected), Continue, "continuing", "rejected_completion")
 		d := x.decide("all tests PASS!", completion)
-		x.wants(d, Continue, OutcomeContinuing, ReasonRejectedCompletion)
+		x.wants(d, Continue, "continuing", "rejected_completion")
 		assert.Equal(t, 2, d.Attempt)
 		assert.Equal(t, classify.Status, d.Result.Type)
 		assert.True(t, d.Result.WasRejectedCompletion)
 		assert.Contains(t, d.Result.Reason, completion.Reason)
-		x.wants(x.decide("All tests pass", completion), Deliver, OutcomeStalled, ReasonRepeat)
+		x.wants(x.decide("All tests pass", completion), Deliver, "stalled", "repeat")
 	})
 	for name, c := range map[string]struct {
 		then, now []classify.Evidence
@@ -311,34 +311,34 @@ func TestRow8Completion(t *testing.T) {
 			now.Signals = c.signals
 			d := x.decide("All tests pass.", now, saw(c.now), func(f *Facts) { f.Output.Work = c.work }, verification(c.v))
 			if c.passes {
-				x.wants(d, Deliver, OutcomeCompleted, ReasonCompletion)
+				x.wants(d, Deliver, "completed", "completion")
 				assert.Equal(t, completion.Reason, d.Result.Reason)
 			} else {
-				x.wants(d, Continue, OutcomeContinuing, ReasonRejectedCompletion)
+				x.wants(d, Continue, "continuing", "rejected_completion")
 			}
 		})
 	}
 	t.Run("only in this turn", func(t *testing.T) {
 		x := play(t, Policy{})
 		x.decide("All tests pass.", rejected, turnIs("t1"))
-		x.wants(x.decide("All tests pass.", completion, turnIs("t2")), Deliver, OutcomeCompleted, ReasonCompletion)
+		x.wants(x.decide("All tests pass.", completion, turnIs("t2")), Deliver, "completed", "completion")
 	})
 	t.Run("only a rejection", func(t *testing.T) {
 		x := play(t, Policy{})
 		x.decide("All tests pass.", progress)
-		x.wants(x.decide("All tests pass.", completion), Deliver, OutcomeCompleted, ReasonCompletion)
+		x.wants(x.decide("All tests pass.", completion), Deliver, "completed", "completion")
 	})
 	t.Run("judged on by every later row", func(t *testing.T) {
 		unsure := completion
 		unsure.Confidence = 0.5
 		x := play(t, Policy{})
 		x.decide("All tests pass.", rejected)
-		x.wants(x.decide("All tests pass.", unsure), Deliver, OutcomeNeedsHuman, ReasonLowConfidence)
-		x.wants(x.decide("All tests pass.", completion), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+		x.wants(x.decide("All tests pass.", unsure), Deliver, "needs_human", "low_confidence")
+		x.wants(x.decide("All tests pass.", completion), Deliver, "needs_human", "waiting")
 
 		x = play(t, Policy{MaxContinues: 1})
 		x.decide("All tests pass.", rejected)
-		x.wants(x.decide("All tests pass.", completion), Deliver, OutcomeCapped, ReasonCap)
+		x.wants(x.decide("All tests pass.", completion), Deliver, "capped", "cap")
 	})
 }
 
@@ -347,18 +347,18 @@ func TestRow9LowConfidence(t *testing.T) {
 		min, confidence float64
 		want            Reason
 	}{
-		{0, 0.80, ReasonProgress}, {0, 0.7999, ReasonLowConfidence}, {0, 0, ReasonLowConfidence},
-		{0.5, 0.5, ReasonProgress}, {0.5, 0.49, ReasonLowConfidence}, {1, 1, ReasonProgress}, {1, 0.999, ReasonLowConfidence},
-		{NoGate, 0, ReasonProgress}, {NoGate, 0.01, ReasonProgress},
-		{0, math.NaN(), ReasonLowConfidence}, {0, math.Inf(1), ReasonLowConfidence}, {0, 80, ReasonLowConfidence},
-		{0, -1, ReasonLowConfidence},
+		{0, 0.80, "progress"}, {0, 0.7999, "low_confidence"}, {0, 0, "low_confidence"},
+		{0.5, 0.5, "progress"}, {0.5, 0.49, "low_confidence"}, {1, 1, "progress"}, {1, 0.999, "low_confidence"},
+		{NoGate, 0, "progress"}, {NoGate, 0.01, "progress"},
+		{0, math.NaN(), "low_confidence"}, {0, math.Inf(1), "low_confidence"}, {0, 80, "low_confidence"},
+		{0, -1, "low_confidence"},
 	} {
 		for _, r := range []classify.Result{progress, rejected} {
 			r.Confidence = c.confidence
 			x := play(t, Policy{MinConfidence: c.min})
 			d := x.decide("a", r)
-			if c.want == ReasonLowConfidence {
-				x.wants(d, Deliver, OutcomeNeedsHuman, ReasonLowConfidence)
+			if c.want == "low_confidence" {
+				x.wants(d, Deliver, "needs_human", "low_confidence")
 				assert.True(t, x.s.HandedOver)
 			} else {
 				assert.Equal(t, Continue, d.Action, "%v of %v", c.confidence, c.min)
@@ -371,13 +371,13 @@ func TestRow9LowConfidence(t *testing.T) {
 func TestRow10Waiting(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("which one?", question, turnIs("t1"))
-	x.wants(x.decide("a", progress), Deliver, OutcomeNeedsHuman, ReasonWaiting)
-	x.wants(x.decide("b", rejected, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonWaiting)
-	x.wants(x.decide("c", completion), Deliver, OutcomeCompleted, ReasonCompletion)
-	x.wants(x.decide("a", progress, turnIs("t2")), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("a", progress), Deliver, "needs_human", "waiting")
+	x.wants(x.decide("b", rejected, turnIs("t1")), Deliver, "needs_human", "waiting")
+	x.wants(x.decide("c", completion), Deliver, "completed", "completion")
+	x.wants(x.decide("a", progress, turnIs("t2")), Continue, "continuing", "progress")
 	x.decide("which one?", question)
 	x.s = x.s.Reset()
-	x.wants(x.decide("a", progress), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("a", progress), Continue, "continuing", "progress")
 }
 
 func TestRow11Repeat(t *testing.T) {
@@ -419,8 +419,8 @@ func TestRow11Repeat(t *testing.T) {
 			for i, s := range steps {
 				d := x.decide(s.text, s.r)
 				if s.want == 0 {
-					x.wants(d, Deliver, OutcomeStalled, ReasonRepeat)
-					x.wants(x.decide("something new", progress), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+					x.wants(d, Deliver, "stalled", "repeat")
+					x.wants(x.decide("something new", progress), Deliver, "needs_human", "waiting")
 					return
 				}
 				require.Equal(t, Continue, d.Action, "step %d: %s", i, d.Reason)
@@ -438,7 +438,7 @@ func TestRow11Repeat(t *testing.T) {
 		assert.Equal(t, 1, x.decide("a", r, no("parser.go:12 is untested\nand more")).Attempt)
 		assert.Equal(t, 1, x.decide("b", r, no("lexer.go is untested\nparser.go:12 is untested")).Attempt)
 		assert.Equal(t, 2, x.decide("c", r, no("\n Parser.go:19 is untested\nelse")).Attempt)
-		x.wants(x.decide("d", r, no("parser.go:1 is untested")), Deliver, OutcomeStalled, ReasonRepeat)
+		x.wants(x.decide("d", r, no("parser.go:1 is untested")), Deliver, "stalled", "repeat")
 	})
 	t.Run("coaching differs", func(t *testing.T) {
 		for _, r := range []classify.Result{progress, rejected} {
@@ -466,18 +466,18 @@ func TestRow12Cap(t *testing.T) {
 				require.Equal(t, i+1, d.Continues)
 			}
 			d := x.decide("more", progress)
-			x.wants(d, Deliver, OutcomeCapped, ReasonCap)
+			x.wants(d, Deliver, "capped", "cap")
 			assert.Equal(t, c.limit, d.Continues)
-			x.wants(x.decide("still more", progress), Deliver, OutcomeNeedsHuman, ReasonWaiting)
+			x.wants(x.decide("still more", progress), Deliver, "needs_human", "waiting")
 		})
 	}
 	t.Run("the host counts too", func(t *testing.T) {
-		for used, want := range map[int]Reason{-5: ReasonProgress, 0: ReasonProgress, 2: ReasonProgress, 3: ReasonCap,
-			4: ReasonCap, math.MaxInt: ReasonCap} {
+		for used, want := range map[int]Reason{-5: "progress", 0: "progress", 2: "progress", 3: "cap",
+			4: "cap", math.MaxInt: "cap"} {
 			x := play(t, Policy{})
 			d := x.decide("a", progress, output(func(o *Output) { o.Continues = used }))
 			assert.Equal(t, want, d.Reason, "used %d", used)
-			if want == ReasonProgress {
+			if want == "progress" {
 				assert.Equal(t, max(used, 0)+1, d.Continues)
 				assert.Equal(t, d.Continues, x.s.Continues, "the larger count is kept")
 			}
@@ -488,11 +488,11 @@ func TestRow12Cap(t *testing.T) {
 func TestRow13Continue(t *testing.T) {
 	x := play(t, Policy{})
 	d := x.decide("", progress)
-	x.wants(d, Continue, OutcomeContinuing, ReasonEmpty)
+	x.wants(d, Continue, "continuing", "empty")
 	assert.Equal(t, []int{1, 1}, []int{d.Attempt, d.Continues})
-	x.wants(x.decide("a", progress), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("a", progress), Continue, "continuing", "progress")
 	d = x.decide("b", rejected)
-	x.wants(d, Continue, OutcomeContinuing, ReasonRejectedCompletion)
+	x.wants(d, Continue, "continuing", "rejected_completion")
 	assert.Equal(t, coach.Tier("rejection"), d.Tier)
 	assert.Equal(t, 3, d.Continues)
 }

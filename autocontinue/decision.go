@@ -49,44 +49,20 @@ func (a *Action) UnmarshalText(text []byte) error {
 	return fmt.Errorf("autocontinue: unknown action %.20q", text)
 }
 
-// Outcome is how a pause ended, for people and dashboards.
+// Outcome is how a pause ended, for people and dashboards:
+//
+//   - completed: the work is done, and the output shows it
+//   - needs_human: the human must read the output and act
+//   - failed: the run broke
+//   - stalled: the same gap again, despite coaching
+//   - capped: the turn has used all its continuations
+//   - continuing: the agent is continued
+//   - duplicate: this pause was already handled
 type Outcome string
 
-// The outcomes.
-const (
-	OutcomeCompleted  Outcome = "completed"   // the work is done, and the output shows it
-	OutcomeNeedsHuman Outcome = "needs_human" // the human must read the output and act
-	OutcomeFailed     Outcome = "failed"      // the run broke
-	OutcomeStalled    Outcome = "stalled"     // the same gap again, despite coaching
-	OutcomeCapped     Outcome = "capped"      // the turn has used all its continuations
-	OutcomeContinuing Outcome = "continuing"  // the agent is continued
-	OutcomeDuplicate  Outcome = "duplicate"   // this pause was already handled
-)
-
-// Reason is the code of the row of the decision table that held, see [Decide]. It determines action and outcome.
+// Reason is the code of the row of the decision table that held, see [Decide]: "cap", "question" and so on. It
+// determines action and outcome.
 type Reason string
-
-// The reasons, in the order of the table.
-const (
-	ReasonRunClosed          Reason = "run_closed"          // the closed run reports a text again
-	ReasonRunReused          Reason = "run_reused"          // the closed run reports another text
-	ReasonSameText           Reason = "same_text"           // the run already delivered the same bytes
-	ReasonSuperseded         Reason = "superseded"          // the turn is over: the human has spoken since
-	ReasonCrashGuard         Reason = "crash_guard"         // the run failed, or its output is an error
-	ReasonHold               Reason = "hold"                // the host forbids continuing
-	ReasonQuestion           Reason = "question"            // the agent asks the human
-	ReasonBlocker            Reason = "blocker"             // the agent cannot go on by itself
-	ReasonNextStage          Reason = "next_stage"          // continued: a stage is done, and the goal has a further one
-	ReasonCompletion         Reason = "completion"          // the work is done
-	ReasonLowConfidence      Reason = "low_confidence"      // unsure means human
-	ReasonWaiting            Reason = "waiting"             // the turn was already handed over
-	ReasonRepeat             Reason = "repeat"              // the same gap for the third time
-	ReasonCap                Reason = "cap"                 // Policy.MaxContinues is reached
-	ReasonRejectedCompletion Reason = "rejected_completion" // continued: claims to be done without showing it
-	ReasonProgress           Reason = "progress"            // continued: honest progress
-	ReasonEmpty              Reason = "empty"               // continued: the output is blank
-	ReasonError              Reason = "error"               // an error of ours
-)
 
 // verdict is what a reason means. The note is for the human; only a delivered output has one.
 type verdict struct {
@@ -100,30 +76,27 @@ const notContinued = ", so the agent was not continued."
 // errorNote is for an output that is an error. It is true of a crash, and of a failure that the agent only reports.
 const errorNote = "The output reports a failure" + notContinued
 
-// verdicts has what each reason means.
+// verdicts has every reason, in the order of the table.
 var verdicts = map[Reason]verdict{
-	ReasonRunClosed:          {Suppress, OutcomeDuplicate, ""},
-	ReasonSameText:           {Suppress, OutcomeDuplicate, ""},
-	ReasonRejectedCompletion: {Continue, OutcomeContinuing, ""},
-	ReasonProgress:           {Continue, OutcomeContinuing, ""},
-	ReasonEmpty:              {Continue, OutcomeContinuing, ""},
-	ReasonNextStage:          {Continue, OutcomeContinuing, ""},
-	ReasonRunReused:          {Deliver, OutcomeNeedsHuman, "This run was already handled. Its new text was not checked."},
-	ReasonSuperseded:         {Deliver, OutcomeNeedsHuman, "You wrote something after this output" + notContinued},
-	ReasonCrashGuard:         {Deliver, OutcomeFailed, "The run broke. A broken run is never continued."},
-	ReasonHold:               {Deliver, OutcomeNeedsHuman, "The agent must not be continued now."},
-	ReasonQuestion:           {Deliver, OutcomeNeedsHuman, "The agent asks you something."},
-	ReasonBlocker:            {Deliver, OutcomeNeedsHuman, "The agent needs something from you to go on."},
-	ReasonCompletion:         {Deliver, OutcomeCompleted, "The agent is done and shows it."},
-	ReasonLowConfidence:      {Deliver, OutcomeNeedsHuman, "It is not clear what the agent wants" + notContinued},
-	ReasonWaiting:            {Deliver, OutcomeNeedsHuman, "This turn already waits for you" + notContinued},
-	ReasonRepeat:             {Deliver, OutcomeStalled, "The agent stopped at the same gap again despite coaching."},
-	ReasonCap:                {Deliver, OutcomeCapped, "The agent was continued as often as one turn allows."},
-	ReasonError:              {Deliver, OutcomeNeedsHuman, "The output could not be judged" + notContinued},
+	"run_closed":          {Suppress, "duplicate", ""},
+	"run_reused":          {Deliver, "needs_human", "This run was already handled. Its new text was not checked."},
+	"same_text":           {Suppress, "duplicate", ""},
+	"superseded":          {Deliver, "needs_human", "You wrote something after this output" + notContinued},
+	"crash_guard":         {Deliver, "failed", "The run broke. A broken run is never continued."},
+	"hold":                {Deliver, "needs_human", "The agent must not be continued now."},
+	"question":            {Deliver, "needs_human", "The agent asks you something."},
+	"blocker":             {Deliver, "needs_human", "The agent needs something from you to go on."},
+	"next_stage":          {Continue, "continuing", ""},
+	"completion":          {Deliver, "completed", "The agent is done and shows it."},
+	"low_confidence":      {Deliver, "needs_human", "It is not clear what the agent wants" + notContinued},
+	"waiting":             {Deliver, "needs_human", "This turn already waits for you" + notContinued},
+	"repeat":              {Deliver, "stalled", "The agent stopped at the same gap again despite coaching."},
+	"cap":                 {Deliver, "capped", "The agent was continued as often as one turn allows."},
+	"rejected_completion": {Continue, "continuing", ""},
+	"progress":            {Continue, "continuing", ""},
+	"empty":               {Continue, "continuing", ""},
+	"error":               {Deliver, "needs_human", "The output could not be judged" + notContinued},
 }
-
-// verdict returns the zero verdict, which has no outcome, for a reason that is not in the table.
-func (r Reason) verdict() verdict { return verdicts[r] }
 
 // Decision is what to do with one output, and why.
 type Decision struct {
@@ -174,7 +147,7 @@ func shown(s string, most int) string {
 
 func holdNote(why string) string {
 	if why = shown(why, maxHold); why == "" {
-		return ReasonHold.verdict().note
+		return verdicts["hold"].note
 	}
 	return "The agent must not be continued now: " + why + "."
 }
@@ -183,7 +156,7 @@ func holdNote(why string) string {
 func completionNote(evidence bool, status VerificationStatus, said string) string {
 	note := "The agent answers you, or reports what it found."
 	if evidence || status == Verified {
-		note = ReasonCompletion.verdict().note
+		note = verdicts["completion"].note
 	}
 	return verifiedNote(note, status, said)
 }
@@ -204,7 +177,7 @@ func goalNote(note string, reason Reason, g *Goal) string {
 	if g == nil {
 		return note
 	}
-	return strings.TrimSpace(cmp.Or(note, reason.verdict().note) + " " + shown(g.Note, maxGoal))
+	return strings.TrimSpace(cmp.Or(note, verdicts[reason].note) + " " + shown(g.Note, maxGoal))
 }
 
 func lowConfidenceNote(confidence, least float64) string {

@@ -31,7 +31,7 @@
 //
 // # Errors
 //
-// With an error the decision is [Deliver], reason [ReasonError], and nothing was recorded, unless the store wrote and
+// With an error the decision is [Deliver], reason "error", and nothing was recorded, unless the store wrote and
 // could not say so: show the output, or hand the same output in again, but not both. [ErrNoSession] is an output
 // without a session ID. [ErrStateVersion] is a stored state of a newer version. [ErrConflict] and [ErrUnavailable] are
 // a store that others kept busy, or that cannot be used. Every other error wraps that of the classifier, the store or

@@ -151,7 +151,7 @@ func playFaulty(t testing.TB, script []byte) (continued int) {
 		cancel()
 		script = script[5:]
 		if err != nil {
-			if d.Action != Deliver || d.Reason != ReasonError || d.Message != "" ||
+			if d.Action != Deliver || d.Reason != "error" || d.Message != "" ||
 				!strings.HasPrefix(err.Error(), "autocontinue: ") {
 				t.Fatalf("with the error %v: %+v", err, d)
 			}

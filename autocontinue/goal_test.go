@@ -38,39 +38,39 @@ func TestRow8aNextStage(t *testing.T) {
 		steps []step
 	}{
 		"all stages in a row": {3, []step{
-			{completion, nil, ReasonNextStage, 1}, {completion, nil, ReasonNextStage, 2}, {completion, nil, ReasonCompletion, 3},
-			{completion, nil, ReasonCompletion, 3},
+			{completion, nil, "next_stage", 1}, {completion, nil, "next_stage", 2}, {completion, nil, "completion", 3},
+			{completion, nil, "completion", 3},
 		}},
 		"a rejected completion and progress stay in their stage": {9, []step{
-			{rejected, nil, ReasonRejectedCompletion, 0}, {progress, nil, ReasonProgress, 0},
-			{completion, nil, ReasonNextStage, 1},
+			{rejected, nil, "rejected_completion", 0}, {progress, nil, "progress", 0},
+			{completion, nil, "next_stage", 1},
 		}},
 		"a question and a blocker are delivered, and the stage stays over turns": {3, []step{
-			{completion, turn("1"), ReasonNextStage, 1}, {question, turn("1"), ReasonQuestion, 1},
-			{blocker, turn("2"), ReasonBlocker, 1}, {completion, turn("3"), ReasonNextStage, 2},
+			{completion, turn("1"), "next_stage", 1}, {question, turn("1"), "question", 1},
+			{blocker, turn("2"), "blocker", 1}, {completion, turn("3"), "next_stage", 2},
 		}},
-		"a crash is never continued": {3, []step{{crash, nil, ReasonCrashGuard, 0}}},
+		"a crash is never continued": {3, []step{{crash, nil, "crash_guard", 0}}},
 		"the cap counts stages": {1, []step{
-			{completion, turn("1"), ReasonNextStage, 1}, {completion, turn("1"), ReasonCompletion, 2},
-			{completion, turn("2"), ReasonCompletion, 3},
+			{completion, turn("1"), "next_stage", 1}, {completion, turn("1"), "completion", 2},
+			{completion, turn("2"), "completion", 3},
 		}},
 		"nothing is continued after a hand-over": {3, []step{
-			{question, nil, ReasonQuestion, 0}, {completion, nil, ReasonCompletion, 1},
+			{question, nil, "question", 0}, {completion, nil, "completion", 1},
 		}},
-		"switched off": {Never, []step{{completion, nil, ReasonCompletion, 1}}},
+		"switched off": {Never, []step{{completion, nil, "completion", 1}}},
 		"unsure means human, and the stage stays": {3, []step{
-			{unsure, nil, ReasonCompletion, 0}, {completion, nil, ReasonNextStage, 1},
+			{unsure, nil, "completion", 0}, {completion, nil, "next_stage", 1},
 		}},
 		"the answer to a question ends no stage": {3, []step{
-			{completion, onlyAsked, ReasonCompletion, 0}, {completion, nil, ReasonNextStage, 1},
+			{completion, onlyAsked, "completion", 0}, {completion, nil, "next_stage", 1},
 		}},
 		"a rejected verification ends no stage": {3, []step{
-			{completion, verification(Verification{Status: Rejected, Feedback: "no"}), ReasonRejectedCompletion, 0},
+			{completion, verification(Verification{Status: Rejected, Feedback: "no"}), "rejected_completion", 0},
 		}},
 		"other stages start with the first": {3, []step{
-			{completion, nil, ReasonNextStage, 1},
-			{completion, func(f *Facts) { f.Stages = stages[1:] }, ReasonNextStage, 1},
-			{completion, func(f *Facts) { f.Stages = nil }, ReasonCompletion, 0},
+			{completion, nil, "next_stage", 1},
+			{completion, func(f *Facts) { f.Stages = stages[1:] }, "next_stage", 1},
+			{completion, func(f *Facts) { f.Stages = nil }, "completion", 0},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestRow8aNextStage(t *testing.T) {
 				d := x.decide(fmt.Sprint("output ", i), step.r, staged, change)
 				require.Equal(t, step.reason, d.Reason, i)
 				require.Equal(t, step.done, d.Stage, i)
-				if d.Reason == ReasonNextStage {
-					x.wants(d, Continue, OutcomeContinuing, ReasonNextStage)
+				if d.Reason == "next_stage" {
+					x.wants(d, Continue, "continuing", "next_stage")
 					assert.Equal(t, coach.Tier("stage"), d.Tier)
 				}
 				x.s = throughJSON(t, x.s)
@@ -102,10 +102,10 @@ func TestRow8aNextStage(t *testing.T) {
 func TestAStageStartsWithoutGaps(t *testing.T) {
 	x := play(t, Policy{MaxContinues: 20})
 	for range 3 {
-		x.wants(x.decide("Done.", rejected, staged), Continue, OutcomeContinuing, ReasonRejectedCompletion)
+		x.wants(x.decide("Done.", rejected, staged), Continue, "continuing", "rejected_completion")
 		x.decide("Done. 42 tests pass.", rejected, staged)
 		if d := x.decide("It is there: 3f2a9bc", completion, staged); x.s.history.Stage.Done < 3 {
-			x.wants(d, Continue, OutcomeContinuing, ReasonNextStage)
+			x.wants(d, Continue, "continuing", "next_stage")
 		}
 	}
 }
@@ -134,40 +134,40 @@ func TestGoal(t *testing.T) {
 		reason    Reason
 		says, not string
 	}{
-		"a completion with an open criterion is continued": {r: completion, g: testsFail, reason: ReasonRejectedCompletion,
+		"a completion with an open criterion is continued": {r: completion, g: testsFail, reason: "rejected_completion",
 			says: "The goal is not reached yet: `go test ./...` exits with 1: TestLogin fails."},
-		"a rejected completion too": {r: rejected, g: testsFail, reason: ReasonRejectedCompletion, says: "TestLogin fails"},
-		"a status too":              {r: progress, g: testsFail, reason: ReasonProgress, says: "TestLogin fails"},
-		"a question is delivered":   {r: question, g: testsFail, reason: ReasonQuestion},
-		"a blocker is delivered":    {r: blocker, g: testsFail, reason: ReasonBlocker},
-		"an error is delivered":     {r: crash, g: testsFail, reason: ReasonCrashGuard},
-		"a completion at the goal": {r: completion, g: reached, reason: ReasonCompletion,
+		"a rejected completion too": {r: rejected, g: testsFail, reason: "rejected_completion", says: "TestLogin fails"},
+		"a status too":              {r: progress, g: testsFail, reason: "progress", says: "TestLogin fails"},
+		"a question is delivered":   {r: question, g: testsFail, reason: "question"},
+		"a blocker is delivered":    {r: blocker, g: testsFail, reason: "blocker"},
+		"an error is delivered":     {r: crash, g: testsFail, reason: "crash_guard"},
+		"a completion at the goal": {r: completion, g: reached, reason: "completion",
 			says: "Goal met: 2 of 2, seen at 15:04."},
-		"a status at the goal": {r: progress, g: reached, reason: ReasonCompletion, says: "Goal met: 2 of 2"},
-		"a hollow claim at the goal, which was seen": {r: rejected, g: reached, reason: ReasonCompletion,
+		"a status at the goal": {r: progress, g: reached, reason: "completion", says: "Goal met: 2 of 2"},
+		"a hollow claim at the goal, which was seen": {r: rejected, g: reached, reason: "completion",
 			says: "The agent is done and shows it. Goal met"},
-		"a question at the goal is delivered as one": {r: question, g: reached, reason: ReasonQuestion},
-		"a report that does not hold, at the goal": {r: completion, g: reached, reason: ReasonRejectedCompletion,
+		"a question at the goal is delivered as one": {r: question, g: reached, reason: "question"},
+		"a report that does not hold, at the goal": {r: completion, g: reached, reason: "rejected_completion",
 			change: func(f *Facts) { f.Verification.Status, f.Verification.Feedback = Rejected, "no such commit" },
 			says:   "A check of your report found: no such commit"},
-		"nothing open, and something unchecked": {r: completion, g: unchecked, reason: ReasonCompletion,
+		"nothing open, and something unchecked": {r: completion, g: unchecked, reason: "completion",
 			says: "For you to check: it reads well."},
-		"unchecked, and at work": {r: progress, g: unchecked, reason: ReasonProgress, not: "goal"},
-		"a limit of the goal": {r: completion, g: limited, reason: ReasonCap,
+		"unchecked, and at work": {r: progress, g: unchecked, reason: "progress", not: "goal"},
+		"a limit of the goal": {r: completion, g: limited, reason: "cap",
 			says: "The goal's time of 2h is over. Open: `go test ./...` exits with 1: TestLogin fails."},
-		"the cap": {r: completion, g: testsFail, reason: ReasonCap, change: func(f *Facts) { f.Output.Continues = 3 },
+		"the cap": {r: completion, g: testsFail, reason: "cap", change: func(f *Facts) { f.Output.Continues = 3 },
 			says: "The agent was continued 3 times, which is the limit for one turn. Open: `go test"},
-		"the cap of the goal": {r: completion, g: capped, reason: ReasonCap, change: func(f *Facts) {
+		"the cap of the goal": {r: completion, g: capped, reason: "cap", change: func(f *Facts) {
 			f.Output.Continues = 3
 		},
 			says: "The agent was continued 3 times, which is the limit of Claude Code. Open: `go test"},
 		"an unsure claim": {r: classify.Result{Type: classify.Completion, Confidence: 0.5}, g: testsFail,
-			reason: ReasonRejectedCompletion, says: "TestLogin fails"},
+			reason: "rejected_completion", says: "TestLogin fails"},
 		"unsure progress": {r: classify.Result{Type: classify.Status, Confidence: 0.5}, g: testsFail,
-			reason: ReasonLowConfidence, says: "Open: `go test"},
-		"further stages come before it": {r: completion, g: testsFail, reason: ReasonNextStage, change: staged,
+			reason: "low_confidence", says: "Open: `go test"},
+		"further stages come before it": {r: completion, g: testsFail, reason: "next_stage", change: staged,
 			not: "TestLogin"},
-		"the last stage": {r: completion, g: testsFail, reason: ReasonRejectedCompletion,
+		"the last stage": {r: completion, g: testsFail, reason: "rejected_completion",
 			change: func(f *Facts) { f.Stages = stages[:1] }, says: "TestLogin"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,14 +176,14 @@ func TestGoal(t *testing.T) {
 				c.change = func(*Facts) {}
 			}
 			d := x.decide("Some words.", c.r, goalIs(c.g), c.change)
-			v := c.reason.verdict()
+			v := verdicts[c.reason]
 			x.wants(d, v.action, v.outcome, c.reason)
 			assert.Contains(t, d.Message+d.Note, c.says)
 			if c.not != "" {
 				assert.NotContains(t, d.Message+d.Note, c.not)
 			}
 			assert.Equal(t, c.g.Counts, d.Goal)
-			if c.g.Met && c.reason == ReasonCompletion {
+			if c.g.Met && c.reason == "completion" {
 				assert.Equal(t, Verified, d.Verified)
 				assert.Equal(t, classify.Completion, d.Result.Type)
 			}
@@ -196,10 +196,10 @@ func TestGoalProgress(t *testing.T) {
 	x := play(t, Policy{MaxContinues: 20})
 	for i := range 2 {
 		x.wants(x.decide(fmt.Sprint("Other words ", strings.Repeat("x", i)), progress, goalIs(testsFail)),
-			Continue, OutcomeContinuing, ReasonProgress)
+			Continue, "continuing", "progress")
 	}
 	d := x.decide("Once more.", rejected, goalIs(testsFail))
-	x.wants(d, Deliver, OutcomeStalled, ReasonRepeat)
+	x.wants(d, Deliver, "stalled", "repeat")
 	assert.Contains(t, d.Note, "Open: `go test ./...` exits with 1: TestLogin fails.")
 
 	x = play(t, Policy{MaxContinues: 20})
@@ -207,15 +207,15 @@ func TestGoalProgress(t *testing.T) {
 		g := testsFail
 		g.Results = fmt.Sprint(10-i, " failed")
 		d := x.decide("Fixed one.", completion, goalIs(g))
-		x.wants(d, Continue, OutcomeContinuing, ReasonRejectedCompletion)
+		x.wants(d, Continue, "continuing", "rejected_completion")
 		assert.Equal(t, 1, d.Attempt)
 	}
 	x.decide("Fixed one.", completion, goalIs(docsMiss))
-	x.wants(x.decide("Fixed one.", completion, goalIs(reached)), Deliver, OutcomeCompleted, ReasonCompletion)
+	x.wants(x.decide("Fixed one.", completion, goalIs(reached)), Deliver, "completed", "completion")
 
 	x = play(t, Policy{MaxContinues: 20}) // without checks, words tell
 	for i := range 6 {
-		x.wants(x.decide(fmt.Sprint("Step ", i), progress, goalIs(Goal{})), Continue, OutcomeContinuing, ReasonProgress)
+		x.wants(x.decide(fmt.Sprint("Step ", i), progress, goalIs(Goal{})), Continue, "continuing", "progress")
 	}
 }
 
@@ -245,7 +245,7 @@ func TestJudgeKnowsTheStage(t *testing.T) {
 			return completion, nil
 		}),
 	})
-	for i, want := range []Reason{ReasonNextStage, ReasonCompletion, ReasonCompletion} {
+	for i, want := range []Reason{"next_stage", "completion", "completion"} {
 		d, err := a.Handle(t.Context(),
 			Output{Session: "s", Text: fmt.Sprint(i), Request: "/do-test it", Stages: []string{"/do-plan", "build"}})
 		require.NoError(t, err)
@@ -255,6 +255,6 @@ func TestJudgeKnowsTheStage(t *testing.T) {
 
 	d, err := a.Handle(t.Context(), Output{Session: "t", Text: "x", Stages: []string{"/do-plan", "/nobody"}})
 	require.NoError(t, err)
-	assert.Equal(t, ReasonCompletion, d.Reason)
+	assert.Equal(t, Reason("completion"), d.Reason)
 	assert.Equal(t, []string{`stages: "/nobody" is not the trigger or phase of a skill`}, d.Degraded)
 }

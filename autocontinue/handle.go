@@ -87,7 +87,7 @@ var errUndecided = errors.New("the store has no decision; hand the output in aga
 //
 // A plan that cannot be read, a verifier that fails, a judge that fails beside a fallback, and a message that cannot be
 // used never fail a decision. Decision.Degraded names them. With an error the decision is [Deliver], needs_human,
-// [ReasonError], and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand
+// "error", and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand
 // the same output in again, but not both. The errors are [ErrNoSession] and those of the classifier, the store and ctx,
 // wrapped. A panic of the classifier is an error of the classifier. Ctx and the store bound how long Handle waits for a
 // store that hangs.
@@ -170,7 +170,7 @@ func (h *handling) run(ctx context.Context) error {
 		h.decision, next = Decide(h.cfg.Policy, now, h.facts)
 		return next, nil
 	})
-	if err == nil && (h.decision.Reason == "" || h.decision.Reason == ReasonError) {
+	if err == nil && (h.decision.Reason == "" || h.decision.Reason == "error") {
 		err = errUndecided
 	}
 	if err != nil {

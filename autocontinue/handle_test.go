@@ -93,7 +93,7 @@ func wantError(t *testing.T, d Decision, err, is error) {
 	t.Helper()
 	require.ErrorIs(t, err, is)
 	assert.True(t, strings.HasPrefix(err.Error(), "autocontinue: "), err)
-	assert.Equal(t, []any{Deliver, OutcomeNeedsHuman, ReasonError}, []any{d.Action, d.Outcome, d.Reason})
+	assert.Equal(t, []any{Deliver, Outcome("needs_human"), Reason("error")}, []any{d.Action, d.Outcome, d.Reason})
 	assert.NotEmpty(t, d.Note)
 	assert.Empty(t, d.Message)
 	assert.False(t, d.Replayed)
@@ -103,7 +103,7 @@ func TestHandle(t *testing.T) {
 	j := judgeAs(progress)
 	a := newLoop(t, Config{Classifier: j})
 	first := handle(t, a, Output{Run: "r", ID: "1", Text: "a"})
-	assert.Equal(t, []any{Continue, ReasonProgress, 1, "continue"},
+	assert.Equal(t, []any{Continue, Reason("progress"), 1, "continue"},
 		[]any{first.Action, first.Reason, first.Continues, first.Message})
 	assert.Equal(t, progress, first.Result)
 
@@ -111,8 +111,8 @@ func TestHandle(t *testing.T) {
 	again := handle(t, a, Output{Run: "r", ID: "1", Text: "a"})
 	assert.True(t, again.Replayed)
 	assert.Equal(t, []any{first.ID, first.Message}, []any{again.ID, again.Message})
-	assert.Equal(t, ReasonCrashGuard, handle(t, a, Output{Run: "r", ID: "3", Text: "panic", Failed: true}).Reason)
-	assert.Equal(t, ReasonHold, handle(t, a, Output{Session: "other", Text: "a", Hold: "plan mode"}).Reason)
+	assert.Equal(t, Reason("crash_guard"), handle(t, a, Output{Run: "r", ID: "3", Text: "panic", Failed: true}).Reason)
+	assert.Equal(t, Reason("hold"), handle(t, a, Output{Session: "other", Text: "a", Hold: "plan mode"}).Reason)
 	assert.EqualValues(t, 1, j.calls.Load(), "what is known is not classified")
 	assert.Empty(t, a.queue.lines)
 }
@@ -177,7 +177,7 @@ func TestPlansNeverFailADecision(t *testing.T) {
 		assert.Empty(t, d.Degraded, name)
 	}
 	d := handle(t, newLoop(t, Config{Classifier: judgeAs(question)}), Output{Text: "a", PlanFile: "plan.md"})
-	assert.Equal(t, ReasonQuestion, d.Reason)
+	assert.Equal(t, Reason("question"), d.Reason)
 	assert.Len(t, d.Degraded, 1, "no file system")
 }
 
@@ -213,11 +213,11 @@ func TestVerifierOnlyLowers(t *testing.T) {
 		verified VerificationStatus
 		degraded bool
 	}{
-		{v: Verification{}, reason: ReasonCompletion},
-		{v: Verification{Status: Verified}, reason: ReasonCompletion, verified: Verified},
-		{v: Verification{Status: Rejected, Feedback: "the tests fail"}, reason: ReasonRejectedCompletion},
-		{v: Verification{Status: "sure"}, reason: ReasonCompletion, verified: Unverified, degraded: true},
-		{v: Verification{Status: Rejected}, err: errBoom, reason: ReasonCompletion, verified: Unverified, degraded: true},
+		{v: Verification{}, reason: "completion"},
+		{v: Verification{Status: Verified}, reason: "completion", verified: Verified},
+		{v: Verification{Status: Rejected, Feedback: "the tests fail"}, reason: "rejected_completion"},
+		{v: Verification{Status: "sure"}, reason: "completion", verified: Unverified, degraded: true},
+		{v: Verification{Status: Rejected}, err: errBoom, reason: "completion", verified: Unverified, degraded: true},
 	} {
 		a := newLoop(
 			t,
@@ -229,7 +229,7 @@ func TestVerifierOnlyLowers(t *testing.T) {
 		assert.Equal(t, []any{c.reason, c.verified}, []any{d.Reason, d.Verified}, "%+v", c)
 		assert.Equal(t, c.degraded, len(d.Degraded) == 1 && strings.HasPrefix(d.Degraded[0], "verifier: "), "%+v: %q",
 			c, d.Degraded)
-		if c.reason == ReasonRejectedCompletion {
+		if c.reason == "rejected_completion" {
 			assert.Equal(t, coach.Tier("verify"), d.Tier)
 			assert.Contains(t, d.Message, "the tests fail")
 		}
@@ -267,7 +267,7 @@ func TestErrorsDeliver(t *testing.T) {
 			a := newLoop(t, Config{Classifier: judgeAs(classify.Result{Type: typ, Confidence: 1})})
 			d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a"})
 			require.ErrorContains(t, err, "not one of the five")
-			assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason})
+			assert.Equal(t, []any{Deliver, Reason("error")}, []any{d.Action, d.Reason})
 		}
 	})
 	t.Run("load", func(t *testing.T) {
@@ -311,7 +311,7 @@ func TestErrorsDeliver(t *testing.T) {
 		a := newLoop(t, Config{Classifier: j})
 		d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a"})
 		require.ErrorContains(t, err, "autocontinue: classify: panic: boom")
-		assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason})
+		assert.Equal(t, []any{Deliver, Reason("error")}, []any{d.Action, d.Reason})
 		j.classify = good
 		assert.Equal(t, Continue, handle(t, a, Output{Text: "a"}).Action, "the session is not stuck")
 	})
@@ -399,7 +399,7 @@ func TestTwoProcesses(t *testing.T) {
 				if d.Action == Continue {
 					continued.Add(1)
 				} else {
-					assert.Equal(t, ReasonRunClosed, d.Reason)
+					assert.Equal(t, Reason("run_closed"), d.Reason)
 					assert.Equal(t, rejected, d.Result, "the wasted classification is explained")
 				}
 			})
@@ -435,7 +435,7 @@ func TestResetDuringASlowClassifier(t *testing.T) {
 		for range 3 {
 			got := <-answers
 			require.NoError(t, got.err)
-			assert.Equal(t, []any{Deliver, OutcomeNeedsHuman, ReasonSuperseded},
+			assert.Equal(t, []any{Deliver, Outcome("needs_human"), Reason("superseded")},
 				[]any{got.d.Action, got.d.Outcome, got.d.Reason})
 		}
 		assert.EqualValues(t, 1, j.calls.Load(), "what waited is known without reading")
@@ -443,7 +443,7 @@ func TestResetDuringASlowClassifier(t *testing.T) {
 		d := handle(t, a, Output{Run: "new", Text: "a"})
 		assert.Equal(t, []any{Continue, 1}, []any{d.Action, d.Continues})
 		d = handle(t, a, Output{Run: "0", ID: "0", Text: "a"})
-		assert.Equal(t, []any{Deliver, ReasonSuperseded, true}, []any{d.Action, d.Reason, d.Replayed})
+		assert.Equal(t, []any{Deliver, Reason("superseded"), true}, []any{d.Action, d.Reason, d.Replayed})
 	})
 }
 
@@ -462,7 +462,7 @@ func TestATurnOpenedDuringASlowClassifier(t *testing.T) {
 		go func() { done <- handle(t, slow, Output{Turn: "t1", Text: "slow"}) }()
 		synctest.Wait()
 		handle(t, fast, Output{Turn: "t2", Text: "b"})
-		assert.Equal(t, ReasonSuperseded, (<-done).Reason)
+		assert.Equal(t, Reason("superseded"), (<-done).Reason)
 	})
 }
 
@@ -519,7 +519,7 @@ func TestARunOfAForgottenTurn(t *testing.T) {
 	assert.Equal(t, Suppress, handle(t, a, Output{Run: "r0", Text: "a"}).Action)
 	assert.EqualValues(t, maxTurns, j.calls.Load())
 	d := handle(t, a, Output{Turn: "new", Run: "r0", Text: "b"})
-	assert.Equal(t, []any{Continue, ReasonProgress, 1}, []any{d.Action, d.Reason, d.Continues})
+	assert.Equal(t, []any{Continue, Reason("progress"), 1}, []any{d.Action, d.Reason, d.Continues})
 	assert.EqualValues(t, maxTurns+1, j.calls.Load())
 }
 
@@ -540,6 +540,6 @@ func TestHandleOfALargeOutput(t *testing.T) {
 	a := newLoop(t, Config{Classifier: judgeAs(progress), Observer: NewJournal(io.Discard)})
 	assert.Equal(t, Continue, handle(t, a, Output{Run: "1", Text: text}).Action)
 	assert.Equal(t, 2, handle(t, a, Output{Run: "2", Text: upper}).Attempt)
-	assert.Equal(t, ReasonCrashGuard, handle(t, a, Output{Run: "2", Text: upper, Failed: true}).Reason)
-	assert.Equal(t, ReasonSameText, handle(t, a, Output{Run: "2", Text: upper, Failed: true}).Reason)
+	assert.Equal(t, Reason("crash_guard"), handle(t, a, Output{Run: "2", Text: upper, Failed: true}).Reason)
+	assert.Equal(t, Reason("same_text"), handle(t, a, Output{Run: "2", Text: upper, Failed: true}).Reason)
 }

@@ -85,8 +85,8 @@ func TestJudgeIsHandle(t *testing.T) {
 		}
 	}
 	for _, reason := range []Reason{
-		ReasonRunClosed, ReasonSameText, ReasonSuperseded, ReasonCrashGuard, ReasonQuestion, ReasonCompletion,
-		ReasonWaiting, ReasonCap, ReasonRejectedCompletion, ReasonProgress, ReasonEmpty,
+		"run_closed", "same_text", "superseded", "crash_guard", "question", "completion",
+		"waiting", "cap", "rejected_completion", "progress", "empty",
 	} {
 		assert.True(t, seen[reason], "no session met %s", reason)
 	}

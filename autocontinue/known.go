@@ -34,19 +34,19 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 	closed, reported := s.isClosed(o.Run, o.Text)
 	switch {
 	case closed && !o.Failed && reported:
-		d.Reason = ReasonRunClosed // row 2
+		d.Reason = "run_closed" // row 2
 	case closed && !o.Failed:
-		d.Reason = ReasonRunReused // row 2a
+		d.Reason = "run_reused" // row 2a
 		d.degrade("run: it is closed and reported another text, which was not read; give every run its own Output.Run")
 	case s.wasShown(o.Run, o.Text):
-		d.Reason = ReasonSameText // row 3
+		d.Reason = "same_text" // row 3
 	case over:
-		d.Reason = ReasonSuperseded // row 4
+		d.Reason = "superseded" // row 4
 	case o.Failed:
-		d.Reason = ReasonCrashGuard // row 5
+		d.Reason = "crash_guard" // row 5
 		s.HandedOver = true
 	case o.Hold != "":
-		d.Reason, d.Note = ReasonHold, holdNote(o.Hold) // row 6
+		d.Reason, d.Note = "hold", holdNote(o.Hold) // row 6
 	default:
 		return Decision{}, s, false
 	}
@@ -56,7 +56,7 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 // settle completes d, which has a reason, and takes it into the state.
 func (s *State) settle(o Output, d Decision) Decision {
 	s.Seq++
-	v := d.Reason.verdict()
+	v := verdicts[d.Reason]
 	d.ID, d.Action, d.Outcome = decisionID(o, s.Seq), v.action, v.outcome
 	if d.Note == "" {
 		d.Note = v.note
@@ -70,7 +70,7 @@ func (s *State) settle(o Output, d Decision) Decision {
 		s.closeRun(o)
 	case Deliver:
 		s.show(o)
-		if d.Reason == ReasonCompletion {
+		if d.Reason == "completion" {
 			s.closeRun(o)
 		}
 	}

@@ -21,7 +21,7 @@ func TestMisuseIsAnError(t *testing.T) {
 	a := newLoop(t, Config{Classifier: judgeAs(progress)})
 	d, err := a.Handle(t.Context(), Output{Text: "a"})
 	require.ErrorIs(t, err, ErrNoSession)
-	assert.Equal(t, []any{Deliver, OutcomeNeedsHuman, ReasonError}, []any{d.Action, d.Outcome, d.Reason})
+	assert.Equal(t, []any{Deliver, Outcome("needs_human"), Reason("error")}, []any{d.Action, d.Outcome, d.Reason})
 	_, err = a.Judge(t.Context(), Output{Text: "a"}, State{})
 	require.ErrorIs(t, err, ErrNoSession)
 	require.ErrorIs(t, a.Reset(t.Context(), ""), ErrNoSession)
@@ -42,7 +42,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	a := newLoop(t, Config{Classifier: judge, Logger: logger})
 	d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a"})
 	require.ErrorContains(t, err, "autocontinue: classify: panic: boom")
-	assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason})
+	assert.Equal(t, []any{Deliver, Reason("error")}, []any{d.Action, d.Reason})
 	assert.Contains(t, log.String(), "misuse_test.go", "the log has the stack")
 
 	a = newLoop(
@@ -52,7 +52,7 @@ func TestPanicsAreErrors(t *testing.T) {
 		})},
 	)
 	d = handle(t, a, Output{Text: "Done."})
-	assert.Equal(t, []any{ReasonCompletion, Unverified, []string{"verifier: panic: boom"}},
+	assert.Equal(t, []any{Reason("completion"), Unverified, []string{"verifier: panic: boom"}},
 		[]any{d.Reason, d.Verified, d.Degraded})
 }
 
@@ -160,7 +160,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	d, _ = Decide(Policy{}, State{}, f)
 	assert.NotContains(t, d.Message, "abcdefghij")
 	var pure State
-	for _, want := range []Reason{ReasonRejectedCompletion, ReasonRunClosed} {
+	for _, want := range []Reason{"rejected_completion", "run_closed"} {
 		out.ID = string(want)
 		d, next, ok := Known(pure, out)
 		if !ok {

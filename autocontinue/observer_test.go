@@ -186,7 +186,7 @@ func TestAJournalThatFailsFailsNoDecision(t *testing.T) {
 	a := newLoop(t, Config{Classifier: judgeAs(question), Observer: j, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for i := range 4 {
 		d := handle(t, a, Output{Text: "which?"})
-		assert.Equal(t, ReasonQuestion, d.Reason)
+		assert.Equal(t, Reason("question"), d.Reason)
 		assert.Equal(t, min(i, 2), strings.Count(log.String(), "level=WARN"))
 	}
 	assert.Contains(t, log.String(), io.ErrShortWrite.Error())

@@ -46,16 +46,16 @@ func TestDecideWithAnInvalidPolicy(t *testing.T) {
 		used   int
 		want   Reason
 	}{
-		{Policy{MaxContinues: -2}, sure, 0, ReasonCap},
-		{Policy{MaxContinues: math.MinInt}, sure, 0, ReasonCap},
-		{Policy{MaxContinues: math.MaxInt}, sure, 999, ReasonProgress},
-		{Policy{MaxContinues: math.MaxInt}, sure, 1000, ReasonCap},
-		{Policy{MaxContinues: math.MaxInt}, sure, math.MaxInt, ReasonCap},
-		{Policy{MinConfidence: math.NaN()}, sure, 0, ReasonLowConfidence},
-		{Policy{MinConfidence: math.Inf(1)}, sure, 0, ReasonLowConfidence},
-		{Policy{MinConfidence: 1.01}, sure, 0, ReasonLowConfidence},
-		{Policy{MinConfidence: math.Inf(-1)}, sure, 0, ReasonProgress},
-		{Policy{MinConfidence: -0.5}, classify.Result{Type: classify.Status, Confidence: 0.79}, 0, ReasonLowConfidence},
+		{Policy{MaxContinues: -2}, sure, 0, "cap"},
+		{Policy{MaxContinues: math.MinInt}, sure, 0, "cap"},
+		{Policy{MaxContinues: math.MaxInt}, sure, 999, "progress"},
+		{Policy{MaxContinues: math.MaxInt}, sure, 1000, "cap"},
+		{Policy{MaxContinues: math.MaxInt}, sure, math.MaxInt, "cap"},
+		{Policy{MinConfidence: math.NaN()}, sure, 0, "low_confidence"},
+		{Policy{MinConfidence: math.Inf(1)}, sure, 0, "low_confidence"},
+		{Policy{MinConfidence: 1.01}, sure, 0, "low_confidence"},
+		{Policy{MinConfidence: math.Inf(-1)}, sure, 0, "progress"},
+		{Policy{MinConfidence: -0.5}, classify.Result{Type: classify.Status, Confidence: 0.79}, 0, "low_confidence"},
 	} {
 		d, _ := Decide(c.policy, State{}, Facts{Output: Output{Session: "s", Text: "a", Continues: c.used}, Result: c.result})
 		assert.Equal(t, c.want, d.Reason, "%+v, used %d", c.policy, c.used)

@@ -86,7 +86,7 @@ func TestReplayAfterTheHumanSpoke(t *testing.T) {
 			spoke := speak(x)
 			for range 2 {
 				d := x.decide("a", rejected, runIs("r"), idIs("id"), turnIs("t1"), spoke)
-				x.wants(d, Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+				x.wants(d, Deliver, "needs_human", "superseded")
 				assert.True(t, d.Replayed)
 				assert.Equal(t, first.ID, d.ID)
 			}
@@ -106,10 +106,10 @@ func TestReplayAfterTheHumanSpoke(t *testing.T) {
 func TestWhatIsNotReplayed(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("a", progress, runIs("r"))
-	x.wants(x.decide("a", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed) // no ID
+	x.wants(x.decide("a", progress, runIs("r")), Suppress, "duplicate", "run_closed") // no ID
 
 	d := x.decide("a", progress, runIs("r"), idIs("1"))
-	x.wants(d, Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(d, Suppress, "duplicate", "run_closed")
 	d = x.decide("a", progress, runIs("r"), idIs("1"))
 	assert.False(t, d.Replayed, "suppress is recomputed")
 
@@ -120,8 +120,8 @@ func TestWhatIsNotReplayed(t *testing.T) {
 func TestTheSameTextTwiceInARun(t *testing.T) {
 	x := play(t, Policy{})
 	first := x.decide("All done.", rejected, runIs("r"), idIs("callback"))
-	x.wants(first, Continue, OutcomeContinuing, ReasonRejectedCompletion)
-	x.wants(x.decide("All done.", rejected, runIs("r"), idIs("return")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(first, Continue, "continuing", "rejected_completion")
+	x.wants(x.decide("All done.", rejected, runIs("r"), idIs("return")), Suppress, "duplicate", "run_closed")
 	again := x.decide("All done.", rejected, runIs("r"), idIs("callback"))
 	assert.Equal(t, first.Message, again.Message)
 	assert.True(t, again.Replayed)

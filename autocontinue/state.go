@@ -273,9 +273,9 @@ func (s State) recorded(id string) (record, bool) {
 
 // superseded returns what becomes of r when its turn is over: a continuation is not sent any more.
 func (r record) superseded() record {
-	if v := ReasonSuperseded.verdict(); r.Action == Continue {
+	if v := verdicts["superseded"]; r.Action == Continue {
 		r.Decision = Decision{
-			ID: r.ID, Action: v.action, Outcome: v.outcome, Reason: ReasonSuperseded, Note: v.note, Continues: r.Continues,
+			ID: r.ID, Action: v.action, Outcome: v.outcome, Reason: "superseded", Note: v.note, Continues: r.Continues,
 		}
 	}
 	return r

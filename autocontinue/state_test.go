@@ -184,12 +184,12 @@ func TestATurnOfTooManyRuns(t *testing.T) {
 	for i := range maxClosed {
 		x.decide("done", completion, runIs(fmt.Sprint("r", i)))
 	}
-	x.wants(x.decide("done", completion, runIs("r0")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(x.decide("done", completion, runIs("r0")), Suppress, "duplicate", "run_closed")
 	x.decide("done", completion, runIs("one more"))
-	x.wants(x.decide("done", completion, runIs("one more")), Suppress, OutcomeDuplicate, ReasonRunClosed)
-	x.wants(x.decide("done", completion, runIs("r1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
-	x.wants(x.decide("going on", progress, runIs("r0")), Deliver, OutcomeNeedsHuman, ReasonWaiting)
-	x.wants(x.decide("going on", progress, turnIs("next")), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("done", completion, runIs("one more")), Suppress, "duplicate", "run_closed")
+	x.wants(x.decide("done", completion, runIs("r1")), Suppress, "duplicate", "run_closed")
+	x.wants(x.decide("going on", progress, runIs("r0")), Deliver, "needs_human", "waiting")
+	x.wants(x.decide("going on", progress, turnIs("next")), Continue, "continuing", "progress")
 }
 
 func TestStateForgetsTheOldest(t *testing.T) {
@@ -217,7 +217,7 @@ func TestStateForgetsTheOldest(t *testing.T) {
 			x.decide(fmt.Sprint(i), question, runIs("r"))
 		}
 		assert.Len(t, x.s.history.Turns[0].Shown, maxShown)
-		x.wants(x.decide("1", question, runIs("r")), Suppress, OutcomeDuplicate, ReasonSameText)
-		x.wants(x.decide("0", question, runIs("r")), Deliver, OutcomeNeedsHuman, ReasonQuestion)
+		x.wants(x.decide("1", question, runIs("r")), Suppress, "duplicate", "same_text")
+		x.wants(x.decide("0", question, runIs("r")), Deliver, "needs_human", "question")
 	})
 }

@@ -85,8 +85,8 @@ func (j stateJSON) check() error {
 		}
 	}
 	for _, r := range j.Records {
-		v := r.Reason.verdict()
-		if v.outcome == "" || v.action == Suppress || v.action != r.Action || r.Reason == ReasonError {
+		v := verdicts[r.Reason]
+		if v.outcome == "" || v.action == Suppress || v.action != r.Action || r.Reason == "error" {
 			return fmt.Errorf("a recorded decision with reason %.20q", r.Reason)
 		}
 		if r.Action == Continue && r.Message == "" {

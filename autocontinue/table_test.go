@@ -26,17 +26,17 @@ var tableRows = []tableRow{
 		number:  1,
 		prepare: func(x *session) { x.decide("held", progress, turnIs("t"), idIs("id"), hold) },
 		arrange: idIs("id"),
-		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonHold,
+		action:  Deliver, outcome: "needs_human", reason: "hold",
 	}, {
 		number:  2,
 		prepare: func(x *session) { x.decide("t e x t", completion, turnIs("t"), runIs("r")) },
 		arrange: func(*Facts) {},
-		action:  Suppress, outcome: OutcomeDuplicate, reason: ReasonRunClosed,
+		action:  Suppress, outcome: "duplicate", reason: "run_closed",
 	}, {
 		number:  3,
 		prepare: func(x *session) { x.decide("text", progress, turnIs("t"), runIs("r"), hold) },
 		arrange: func(*Facts) {},
-		action:  Suppress, outcome: OutcomeDuplicate, reason: ReasonSameText,
+		action:  Suppress, outcome: "duplicate", reason: "same_text",
 	}, {
 		number: 4,
 		prepare: func(x *session) {
@@ -44,32 +44,32 @@ var tableRows = []tableRow{
 			x.decide("next turn", progress, turnIs("t2"), hold)
 		},
 		arrange: func(*Facts) {},
-		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonSuperseded,
+		action:  Deliver, outcome: "needs_human", reason: "superseded",
 	}, {
 		number:  5,
 		arrange: failed,
-		action:  Deliver, outcome: OutcomeFailed, reason: ReasonCrashGuard,
+		action:  Deliver, outcome: "failed", reason: "crash_guard",
 	}, {
 		number:  6,
 		arrange: func(f *Facts) { f.Output.Hold = "background work" },
-		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonHold,
+		action:  Deliver, outcome: "needs_human", reason: "hold",
 	}, {
 		number:  7,
 		arrange: func(f *Facts) { f.Result.Type = classify.Blocker },
-		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonBlocker,
+		action:  Deliver, outcome: "needs_human", reason: "blocker",
 	}, {
 		number:  8,
 		arrange: func(f *Facts) { f.Result.Type = classify.Completion },
-		action:  Deliver, outcome: OutcomeCompleted, reason: ReasonCompletion,
+		action:  Deliver, outcome: "completed", reason: "completion",
 	}, {
 		number:  9,
 		arrange: func(f *Facts) { f.Result.Confidence = 0.3 },
-		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonLowConfidence,
+		action:  Deliver, outcome: "needs_human", reason: "low_confidence",
 	}, {
 		number:  10,
 		prepare: func(x *session) { x.decide("which?", question, turnIs("t")) },
 		arrange: func(*Facts) {},
-		action:  Deliver, outcome: OutcomeNeedsHuman, reason: ReasonWaiting,
+		action:  Deliver, outcome: "needs_human", reason: "waiting",
 	}, {
 		number: 11,
 		prepare: func(x *session) {
@@ -77,15 +77,15 @@ var tableRows = []tableRow{
 			x.decide("TEXT", progress, turnIs("t"))
 		},
 		arrange: func(*Facts) {},
-		action:  Deliver, outcome: OutcomeStalled, reason: ReasonRepeat,
+		action:  Deliver, outcome: "stalled", reason: "repeat",
 	}, {
 		number:  12,
 		arrange: func(f *Facts) { f.Output.Continues = 10 },
-		action:  Deliver, outcome: OutcomeCapped, reason: ReasonCap,
+		action:  Deliver, outcome: "capped", reason: "cap",
 	}, {
 		number:  13,
 		arrange: func(*Facts) {},
-		action:  Continue, outcome: OutcomeContinuing, reason: ReasonProgress,
+		action:  Continue, outcome: "continuing", reason: "progress",
 	},
 }
 

@@ -14,7 +14,7 @@ func TestTurns(t *testing.T) {
 		x.decide("a", progress, turnIs("t1"))
 		x.decide("which?", question, turnIs("t1"))
 		d := x.decide("a", progress, turnIs("t2"))
-		x.wants(d, Continue, OutcomeContinuing, ReasonProgress)
+		x.wants(d, Continue, "continuing", "progress")
 		assert.Equal(t, []int{1, 1}, []int{d.Attempt, d.Continues})
 	})
 	t.Run("an empty one is the current", func(t *testing.T) {
@@ -31,12 +31,12 @@ func TestTurns(t *testing.T) {
 			x.decide("a", progress, turnIs(fmt.Sprint("t", i)))
 		}
 		for i := 1; i <= 8; i++ {
-			x.wants(x.decide("b", progress, turnIs(fmt.Sprint("t", i))), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+			x.wants(x.decide("b", progress, turnIs(fmt.Sprint("t", i))), Deliver, "needs_human", "superseded")
 		}
 		assert.False(t, x.s.HandedOver)
-		x.wants(x.decide("b", progress, turnIs("t9")), Continue, OutcomeContinuing, ReasonProgress)
+		x.wants(x.decide("b", progress, turnIs("t9")), Continue, "continuing", "progress")
 		x.decide("c", progress, turnIs("t10"))
-		x.wants(x.decide("d", progress, turnIs("t2")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+		x.wants(x.decide("d", progress, turnIs("t2")), Deliver, "needs_human", "superseded")
 		assert.Equal(t, 1, x.decide("d", progress, turnIs("t1")).Continues, "nine turns ago it is unknown")
 	})
 	t.Run("closed runs of nine turns", func(t *testing.T) {
@@ -44,10 +44,10 @@ func TestTurns(t *testing.T) {
 		for i := 1; i <= 9; i++ {
 			x.decide("a", progress, turnIs(fmt.Sprint("t", i)), runIs(fmt.Sprint("r", i)))
 		}
-		x.wants(x.decide("a", progress, runIs("r1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
-		x.wants(x.decide("a", progress, runIs("r1"), turnIs("t1")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r1")), Suppress, "duplicate", "run_closed")
+		x.wants(x.decide("a", progress, runIs("r1"), turnIs("t1")), Suppress, "duplicate", "run_closed")
 		x.decide("a", progress, turnIs("t10"))
-		x.wants(x.decide("a", progress, runIs("r2")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+		x.wants(x.decide("a", progress, runIs("r2")), Suppress, "duplicate", "run_closed")
 		assert.Equal(t, Continue, x.decide("z", progress, runIs("r1")).Action)
 	})
 	t.Run("resets do not push turns out", func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestTurns(t *testing.T) {
 			x.s = x.s.Reset()
 			x.decide("a", progress, turnIs(fmt.Sprint("t", i)))
 		}
-		x.wants(x.decide("b", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+		x.wants(x.decide("b", progress, turnIs("t1")), Deliver, "needs_human", "superseded")
 	})
 }
 
@@ -100,10 +100,10 @@ func TestATurnTakesItsName(t *testing.T) {
 	d := x.decide("d", progress, said, idIs("1"))
 	assert.Equal(t, 3, d.Continues)
 	assert.Equal(t, d.ID, x.decide("d", progress, said, idIs("1")).ID)
-	x.wants(x.decide("e", progress, said), Deliver, OutcomeCapped, ReasonCap)
-	x.wants(x.decide("f", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	x.wants(x.decide("e", progress, said), Deliver, "capped", "cap")
+	x.wants(x.decide("f", progress, turnIs("t1")), Deliver, "needs_human", "superseded")
 	assert.Equal(t, 1, x.decide("g", progress, turnIs("t3"), requestIs("Now the tests.")).Continues)
-	x.wants(x.decide("h", progress, said), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
+	x.wants(x.decide("h", progress, said), Deliver, "needs_human", "superseded")
 }
 
 func TestReset(t *testing.T) {
@@ -115,9 +115,9 @@ func TestReset(t *testing.T) {
 	x.s = x.s.Reset()
 	assert.Equal(t, 2, x.s.Resets)
 
-	x.wants(x.decide("a", progress, runIs("r")), Suppress, OutcomeDuplicate, ReasonRunClosed)
+	x.wants(x.decide("a", progress, runIs("r")), Suppress, "duplicate", "run_closed")
 	d := x.decide("a", progress)
-	x.wants(d, Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(d, Continue, "continuing", "progress")
 	assert.Equal(t, []int{1, 1}, []int{d.Attempt, d.Continues}, "count, fingerprints and hand-over are cleared")
 	assert.True(t, x.decide("which?", question, idIs("2")).Replayed)
 
@@ -125,14 +125,14 @@ func TestReset(t *testing.T) {
 	for resets, over := range map[int]bool{0: false, 3: false, 1: true, 2: true, 4: true, -1: true} {
 		y := *x
 		d := y.decide("b", progress, func(f *Facts) { f.Resets = resets })
-		assert.Equal(t, over, d.Reason == ReasonSuperseded, "%d", resets)
+		assert.Equal(t, over, d.Reason == Reason("superseded"), "%d", resets)
 		assert.Equal(t, over, d.Action == Deliver, "%d", resets)
 	}
 	var y State
 	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a"}, Result: progress, Resets: 1})
 	assert.Equal(t, Continue, d.Action, "absent is 1")
 	d, _ = Decide(Policy{}, y, Facts{Output: Output{Session: "s", Text: "a"}, Result: progress, Resets: 2})
-	assert.Equal(t, ReasonSuperseded, d.Reason)
+	assert.Equal(t, Reason("superseded"), d.Reason)
 
 	// A stale output opens no turn, however new its turn is.
 	x.decide("a", progress)
@@ -144,6 +144,6 @@ func TestResetEndsANamedTurn(t *testing.T) {
 	x := play(t, Policy{})
 	x.decide("a", progress, turnIs("t1"))
 	x.s = x.s.Reset()
-	x.wants(x.decide("b", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
-	x.wants(x.decide("b", progress, turnIs("t2")), Continue, OutcomeContinuing, ReasonProgress)
+	x.wants(x.decide("b", progress, turnIs("t1")), Deliver, "needs_human", "superseded")
+	x.wants(x.decide("b", progress, turnIs("t2")), Continue, "continuing", "progress")
 }

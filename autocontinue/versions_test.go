@@ -57,9 +57,9 @@ func fields(prefix string, t reflect.Type) []string {
 func TestTheVersionSaysWhatIsStored(t *testing.T) {
 	list := fields("", reflect.TypeFor[stateJSON]())
 	for _, r := range []Reason{
-		ReasonRunReused, ReasonSuperseded, ReasonCrashGuard, ReasonHold, ReasonQuestion, ReasonBlocker, ReasonCompletion,
-		ReasonLowConfidence, ReasonWaiting, ReasonRepeat, ReasonCap, ReasonRejectedCompletion, ReasonProgress, ReasonEmpty,
-		ReasonNextStage,
+		"run_reused", "superseded", "crash_guard", "hold", "question", "blocker", "completion",
+		"low_confidence", "waiting", "repeat", "cap", "rejected_completion", "progress", "empty",
+		"next_stage",
 	} {
 		list = append(list, "reason "+string(r))
 	}
@@ -112,10 +112,10 @@ func TestOlderVersions(t *testing.T) {
 			}
 			again := old.decide("done", progress, turnIs("t2"), runIs("run3"))
 			assert.NotEqual(t, Continue, again.Action, "it stays closed")
-			assert.NotEqual(t, ReasonRunReused, again.Reason)
-			old.wants(old.decide("Which?", question, turnIs("t1"), runIs("run2")), Suppress, OutcomeDuplicate, ReasonSameText)
-			old.wants(old.decide("late", progress, turnIs("t1")), Deliver, OutcomeNeedsHuman, ReasonSuperseded)
-			old.wants(old.decide("done", rejected, turnIs("t2")), Deliver, OutcomeStalled, ReasonRepeat)
+			assert.NotEqual(t, Reason("run_reused"), again.Reason)
+			old.wants(old.decide("Which?", question, turnIs("t1"), runIs("run2")), Suppress, "duplicate", "same_text")
+			old.wants(old.decide("late", progress, turnIs("t1")), Deliver, "needs_human", "superseded")
+			old.wants(old.decide("done", rejected, turnIs("t2")), Deliver, "stalled", "repeat")
 		})
 	}
 }

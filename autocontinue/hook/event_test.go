@@ -178,15 +178,15 @@ func TestNote(t *testing.T) {
 		active bool
 		told   bool
 	}{
-		"stalled":           {autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2}, false, true},
-		"capped":            {autocontinue.Decision{Reason: autocontinue.ReasonCap, Continues: 3}, false, true},
-		"crashed":           {autocontinue.Decision{Reason: autocontinue.ReasonCrashGuard, Continues: 1}, false, true},
-		"held":              {autocontinue.Decision{Reason: autocontinue.ReasonHold}, true, true},
-		"held at the start": {autocontinue.Decision{Reason: autocontinue.ReasonHold}, false, false},
-		"replayed": {autocontinue.Decision{Reason: autocontinue.ReasonRepeat, Continues: 2, Replayed: true},
+		"stalled":           {autocontinue.Decision{Reason: "repeat", Continues: 2}, false, true},
+		"capped":            {autocontinue.Decision{Reason: "cap", Continues: 3}, false, true},
+		"crashed":           {autocontinue.Decision{Reason: "crash_guard", Continues: 1}, false, true},
+		"held":              {autocontinue.Decision{Reason: "hold"}, true, true},
+		"held at the start": {autocontinue.Decision{Reason: "hold"}, false, false},
+		"replayed": {autocontinue.Decision{Reason: "repeat", Continues: 2, Replayed: true},
 			false, false},
-		"done":       {autocontinue.Decision{Reason: autocontinue.ReasonCompletion, Continues: 2}, false, false},
-		"a question": {autocontinue.Decision{Reason: autocontinue.ReasonQuestion, Continues: 2}, false, false},
+		"done":       {autocontinue.Decision{Reason: "completion", Continues: 2}, false, false},
+		"a question": {autocontinue.Decision{Reason: "question", Continues: 2}, false, false},
 		"continued for real": {autocontinue.Decision{Action: autocontinue.Continue, Message: "m", Continues: 2}, false,
 			false},
 		"nothing was decided": {autocontinue.Decision{}, true, false},

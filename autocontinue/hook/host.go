@@ -109,12 +109,12 @@ func (e event) note(d autocontinue.Decision) string {
 	switch {
 	case d.Note == "" || d.Replayed:
 		return ""
-	case d.Verified == autocontinue.Unverified, d.Goal != "" && d.Reason == autocontinue.ReasonCompletion:
+	case d.Verified == autocontinue.Unverified, d.Goal != "" && d.Reason == "completion":
 		return "sidecoach: " + d.Note // nobody must believe that an unverified claim was checked
 	}
 	switch d.Reason {
-	case autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonCrashGuard,
-		autocontinue.ReasonLowConfidence, autocontinue.ReasonSuperseded, autocontinue.ReasonHold:
+	case "repeat", "cap", "crash_guard",
+		"low_confidence", "superseded", "hold":
 		if looped {
 			return "sidecoach: " + d.Note
 		}

@@ -478,7 +478,7 @@ func TestReplayEvents(t *testing.T) {
 	moments, err = replayed(t, []byte(broke))
 	require.NoError(t, err)
 	require.Len(t, moments, 2)
-	require.Equal(t, autocontinue.ReasonCrashGuard, moments[0].Decision.Reason)
+	require.Equal(t, autocontinue.Reason("crash_guard"), moments[0].Decision.Reason)
 	require.Equal(t, "Thanks.", moments[0].Next)
 	require.Empty(t, moments[1].Next)
 }

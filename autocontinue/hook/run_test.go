@@ -270,7 +270,7 @@ func TestThreeHollowClaims(t *testing.T) {
 				require.NotEqual(t, first, second)
 				third := p.pause("Fixed the login redirect once more. It should work.")
 				require.Empty(t, third.message())
-				require.Equal(t, autocontinue.OutcomeStalled, p.last.Decision.Outcome)
+				require.Equal(t, autocontinue.Outcome("stalled"), p.last.Decision.Outcome)
 				if host == Cursor || host == Copilot {
 					require.Empty(t, third.SystemMessage, "the host has no place for it")
 				} else {
@@ -311,7 +311,7 @@ func TestTheCapHolds(t *testing.T) {
 						got := p.pause(fmt.Sprintf("I am reading file %d-%d now. Next I will run the tests.", turn, i))
 						require.Equal(t, i < 3, got.message() == "continue", "turn %d, pause %d: %s", turn, i, p.last.Decision.Reason)
 					}
-					require.Equal(t, autocontinue.OutcomeCapped, p.last.Decision.Outcome)
+					require.Equal(t, autocontinue.Outcome("capped"), p.last.Decision.Outcome)
 				}
 			})
 		}
@@ -330,10 +330,10 @@ func TestANoticeOpensNoTurn(t *testing.T) {
 		for range 3 {
 			p.pause("Fixed the login redirect, should work now.")
 		}
-		require.Equal(t, autocontinue.OutcomeStalled, p.last.Decision.Outcome)
+		require.Equal(t, autocontinue.Outcome("stalled"), p.last.Decision.Outcome)
 		p.prompt(notice)
 		require.Empty(t, p.pause("Fixed the logout, should work now.").message(), host)
-		require.Equal(t, autocontinue.ReasonWaiting, p.last.Decision.Reason)
+		require.Equal(t, autocontinue.Reason("waiting"), p.last.Decision.Reason)
 	}
 }
 
@@ -398,7 +398,7 @@ func TestOnePauseOfManyHooks(t *testing.T) {
 					}
 				}
 			}
-			require.Equal(t, autocontinue.OutcomeStalled, p.last.Decision.Outcome)
+			require.Equal(t, autocontinue.Outcome("stalled"), p.last.Decision.Outcome)
 		})
 	}
 }
@@ -530,7 +530,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		p.cfg.Secrets = []string{own}
 		p.human("Log in with " + own + " and " + known + ".")
 		p.pause("I exported " + own + " and " + known + ". Next I will run the tests.")
-		require.Equal(t, autocontinue.ReasonProgress, p.last.Decision.Reason, host)
+		require.Equal(t, autocontinue.Reason("progress"), p.last.Decision.Reason, host)
 		for _, kept := range p.store.state {
 			require.NotContains(t, string(kept), own, host)
 			require.NotContains(t, string(kept), known, host)

@@ -88,7 +88,7 @@ func (s setting) pursue(
 	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
 		err := projects.Change(ctx, root, g.Set, func(g *project.Goal) {
 			g.Criteria, g.Stage = seen, max(g.Stage, e.Decision.Stage)
-			if e.Decision.Reason == autocontinue.ReasonCompletion && g.IsReached() {
+			if e.Decision.Reason == "completion" && g.IsReached() {
 				g.Ended = e.Time
 			}
 		})

@@ -94,7 +94,7 @@ func TestKeepText(t *testing.T) {
 	assert.NotEmpty(t, e.Input.SkillHint, "what the library makes of the request is kept, too")
 
 	e = keep("boom", "--failed", "--request", "r")
-	assert.Equal(t, autocontinue.ReasonCrashGuard, e.Decision.Reason)
+	assert.Equal(t, autocontinue.Reason("crash_guard"), e.Decision.Reason)
 	assert.Equal(t, &classify.Input{Text: "boom", Request: "r"}, e.Input)
 
 	e = keep(strings.Repeat("x", maxKept))

@@ -298,10 +298,10 @@ func (t *totals) add(e entry) (result string) {
 	case autocontinue.Deliver:
 		t.Stopped[string(d.Reason)]++
 		before := d.Continues < c.last
-		if d.Reason == autocontinue.ReasonSuperseded && !before {
+		if d.Reason == "superseded" && !before {
 			return "" // it belongs to an older turn, and says nothing about the current one
 		}
-		result = t.close(c, d.Reason == autocontinue.ReasonCompletion && !before, before)
+		result = t.close(c, d.Reason == "completion" && !before, before)
 	}
 	return result
 }

@@ -24,9 +24,9 @@ func row(session string, continues int, reason autocontinue.Reason, change ...fu
 	e := entry{Host: "h"}
 	e.Session, e.Decision.Reason, e.Decision.Continues = session, reason, continues
 	switch reason {
-	case autocontinue.ReasonProgress, autocontinue.ReasonRejectedCompletion, autocontinue.ReasonEmpty:
+	case "progress", "rejected_completion", "empty":
 		e.Decision.Action = autocontinue.Continue
-	case autocontinue.ReasonRunClosed, autocontinue.ReasonSameText:
+	case "run_closed", "same_text":
 		e.Decision.Action = autocontinue.Suppress
 	}
 	for _, f := range change {
@@ -38,9 +38,9 @@ func row(session string, continues int, reason autocontinue.Reason, change ...fu
 // The totals of continuations are the sum of the rows named "result".
 func TestResultsOfContinues(t *testing.T) {
 	const (
-		progress, claim      = autocontinue.ReasonProgress, autocontinue.ReasonRejectedCompletion
-		completion, question = autocontinue.ReasonCompletion, autocontinue.ReasonQuestion
-		repeat, superseded   = autocontinue.ReasonRepeat, autocontinue.ReasonSuperseded
+		progress, claim      = "progress", "rejected_completion"
+		completion, question = "completion", "question"
+		repeat, superseded   = "repeat", "superseded"
 	)
 	replay := func(e *entry) { e.Decision.Replayed = true }
 	shadow := func(e *entry) { e.Shadow = true }
@@ -74,7 +74,7 @@ func TestResultsOfContinues(t *testing.T) {
 			outcomes{Accepted: 1, NotAccepted: 1}, "1 continue accepted"},
 		"superseded": {list(row("s", 1, claim), row("s", 0, superseded)), outcomes{NotAccepted: 1},
 			"1 continue of the turn before not accepted"},
-		"suppressed": {list(row("s", 1, claim), row("s", 1, autocontinue.ReasonRunClosed), row("s", 1, completion)),
+		"suppressed": {list(row("s", 1, claim), row("s", 1, "run_closed"), row("s", 1, completion)),
 			outcomes{Accepted: 1}, "1 continue accepted"},
 		"replayed": {list(row("s", 1, claim), row("s", 1, claim, replay), row("s", 1, completion)), outcomes{Accepted: 1},
 			"1 continue accepted"},
@@ -99,14 +99,14 @@ func TestTotals(t *testing.T) {
 			Latency: time.Second, CostUSD: 0.002}
 	}
 	for _, e := range []entry{
-		row("a", 1, autocontinue.ReasonProgress, use), row("a", 2, autocontinue.ReasonProgress, use),
-		row("a", 3, autocontinue.ReasonRejectedCompletion), row("a", 3, autocontinue.ReasonCap),
-		row("b", 0, autocontinue.ReasonRunClosed), row("b", 1, autocontinue.ReasonProgress, func(e *entry) {
+		row("a", 1, "progress", use), row("a", 2, "progress", use),
+		row("a", 3, "rejected_completion"), row("a", 3, "cap"),
+		row("b", 0, "run_closed"), row("b", 1, "progress", func(e *entry) {
 			e.Shadow = true
 		}),
-		row("b", 0, autocontinue.ReasonError, func(e *entry) { e.Decision.Result.Fallback = "llm: no" }),
-		row("b", 0, autocontinue.ReasonError, func(e *entry) { e.Decision.Degraded = []string{"plan: no"} }),
-		row("b", 0, autocontinue.ReasonCap, func(e *entry) { e.Decision.Replayed = true }),
+		row("b", 0, "error", func(e *entry) { e.Decision.Result.Fallback = "llm: no" }),
+		row("b", 0, "error", func(e *entry) { e.Decision.Degraded = []string{"plan: no"} }),
+		row("b", 0, "cap", func(e *entry) { e.Decision.Replayed = true }),
 		{Notice: "something"},
 	} {
 		sums.add(e)
@@ -144,7 +144,7 @@ func TestLogEntries(t *testing.T) {
 	zone := time.Local
 	time.Local = time.UTC
 	defer func() { time.Local = zone }()
-	e := row("chat 7", 3, autocontinue.ReasonCap, func(e *entry) {
+	e := row("chat 7", 3, "cap", func(e *entry) {
 		e.Time = at
 		e.Preview = "I moved " + strings.Repeat("the parser and ", 20)
 		e.Err = "boom"
@@ -166,14 +166,14 @@ func TestLogEntries(t *testing.T) {
     error     boom
     result    3 continues not accepted
 `, show(terminal{}, e, "3 continues not accepted"))
-	replayed := row("chat 7", 0, autocontinue.ReasonQuestion, func(e *entry) {
+	replayed := row("chat 7", 0, "question", func(e *entry) {
 		e.Time = at
 		e.Decision.Replayed = true
 		e.Decision.Note = "no"
 	})
 	assert.Equal(t, "  2026-03-01 12:00:05            deliver · question · replayed\n", show(terminal{}, replayed, ""),
 		"the session is named once")
-	shadow := row("", 1, autocontinue.ReasonProgress, func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
+	shadow := row("", 1, "progress", func(e *entry) { e.Time = at; e.Shadow = true; e.Host = "" })
 	assert.Equal(t, "\nno session\n  2026-03-01 12:00:05            continue · progress · shadow: not continued\n",
 		show(terminal{}, shadow, ""))
 

@@ -40,7 +40,7 @@ func verdictInWords(d autocontinue.Decision) string {
 	switch {
 	case d.Result.WasRejectedCompletion:
 		return "rejected completion"
-	case d.Reason == autocontinue.ReasonEmpty:
+	case d.Reason == "empty":
 		return "empty output"
 	}
 	return string(d.Result.Type)
@@ -51,7 +51,7 @@ func verdictInWords(d autocontinue.Decision) string {
 func headline(d autocontinue.Decision) string {
 	verdict := visible(verdictInWords(d))
 	colour := cmp.Or(map[autocontinue.Action]style{autocontinue.Continue: cyan, autocontinue.Suppress: dim}[d.Action],
-		map[autocontinue.Outcome]style{autocontinue.OutcomeCompleted: green, autocontinue.OutcomeFailed: red}[d.Outcome],
+		map[autocontinue.Outcome]style{"completed": green, "failed": red}[d.Outcome],
 		yellow)
 	parts := []string{paint(colour, d.Action.String())}
 	if verdict != "" {

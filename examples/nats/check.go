@@ -121,7 +121,7 @@ func (c *checker) session(name string, queue []autocontinue.Output, want []autoc
 		decisions := 0
 		for _, e := range c.attempts[name][at] {
 			d := e.Decision
-			if e.Error != "" && (d.Action != autocontinue.Deliver || d.Reason != autocontinue.ReasonError) {
+			if e.Error != "" && (d.Action != autocontinue.Deliver || d.Reason != "error") {
 				c.fault("%s: delivery %d (%s): %s %s with the error %s", name, at, out.ID, d.Action, d.Reason, e.Error)
 			}
 			if e.Error != "" && !e.Shown {
@@ -179,7 +179,7 @@ func decisionOf(a act) autocontinue.Decision {
 func (c *checker) superseded(session, id string) bool {
 	for _, tries := range c.attempts[session] {
 		for _, e := range tries {
-			if e.Decision.ID == id && e.Decision.Reason == autocontinue.ReasonSuperseded {
+			if e.Decision.ID == id && e.Decision.Reason == "superseded" {
 				return true
 			}
 		}
@@ -195,7 +195,7 @@ func same(got, want autocontinue.Decision) bool {
 // outdated says that got is what a worker was told that came back to a delivery, after others had handled it and the
 // session had gone on: the same decision, but nothing to send the agent any more.
 func outdated(got, want autocontinue.Decision) bool {
-	return got.ID == want.ID && (got.Reason == autocontinue.ReasonSuperseded || got.Action == autocontinue.Suppress)
+	return got.ID == want.ID && (got.Reason == "superseded" || got.Action == autocontinue.Suppress)
 }
 
 // alone returns what one process decides that handles the session's deliveries in order.

@@ -67,17 +67,17 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"an attempt of one that came back when the turn was over", "", func(p *pass) {
 			e := first(p, continued)
-			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Deliver, autocontinue.ReasonSuperseded, ""
+			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Deliver, "superseded", ""
 			p.journal = append(p.journal, e)
 		}},
 		{"an attempt of one that came back when the run was closed", "", func(p *pass) {
 			e := first(p, continued)
-			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Suppress, autocontinue.ReasonRunClosed, ""
+			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Suppress, "run_closed", ""
 			p.journal = append(p.journal, e)
 		}},
 		{"a failed attempt", "", func(p *pass) {
 			e := first(p, continued)
-			e.Error, e.Decision = "the store is full", autocontinue.Decision{Reason: autocontinue.ReasonError}
+			e.Error, e.Decision = "the store is full", autocontinue.Decision{Reason: "error"}
 			p.journal = append(p.journal, e)
 		}},
 		{"acts of the program's first versions", "", func(p *pass) {
@@ -92,12 +92,12 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"only a failed attempt", "was lost", func(p *pass) {
 			i := slices.IndexFunc(p.journal, continued)
-			p.journal[i].Error, p.journal[i].Decision = "the store is full", autocontinue.Decision{Reason: autocontinue.ReasonError}
+			p.journal[i].Error, p.journal[i].Decision = "the store is full", autocontinue.Decision{Reason: "error"}
 		}},
 		{"only an outdated attempt", "was lost", func(p *pass) {
 			i := slices.IndexFunc(p.journal, continued)
 			d := &p.journal[i].Decision
-			d.Action, d.Reason, d.Message = autocontinue.Deliver, autocontinue.ReasonSuperseded, ""
+			d.Action, d.Reason, d.Message = autocontinue.Deliver, "superseded", ""
 		}},
 		{"continued with an error", "with the error", func(p *pass) {
 			e := first(p, continued)
@@ -138,7 +138,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"decided otherwise", "but one process decides", func(p *pass) {
 			e := first(p, delivered)
-			e.Decision.Action, e.Decision.Reason = autocontinue.Continue, autocontinue.ReasonProgress
+			e.Decision.Action, e.Decision.Reason = autocontinue.Continue, "progress"
 			p.journal = append(p.journal, e)
 		}},
 		{"decided under a fresh ID", "but one process decides", func(p *pass) {
@@ -148,7 +148,7 @@ func TestVerdict(t *testing.T) {
 		}},
 		{"continued a newer version's session", "but one process decides", func(p *pass) {
 			e := first(p, func(e entry) bool { return e.Session == "session 0" })
-			e.Decision.Action, e.Decision.Reason, e.Error, e.Shown = autocontinue.Continue, autocontinue.ReasonProgress, "", false
+			e.Decision.Action, e.Decision.Reason, e.Error, e.Shown = autocontinue.Continue, "progress", "", false
 			p.journal = append(p.journal, e)
 		}},
 		{"another version judges otherwise", "", func(p *pass) {
@@ -179,7 +179,7 @@ func TestVerdict(t *testing.T) {
 			e := first(p, continued)
 			a := actOf(p, e)
 			a.Action, a.Message = autocontinue.Deliver, ""
-			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Deliver, autocontinue.ReasonSuperseded, ""
+			e.Decision.Action, e.Decision.Reason, e.Decision.Message = autocontinue.Deliver, "superseded", ""
 			p.journal = append([]entry{e}, p.journal...)
 		}},
 		{"a crowd, and nobody was told so", "what was done is", func(p *pass) {
@@ -192,7 +192,7 @@ func TestVerdict(t *testing.T) {
 			id := first(p, continued).Decision.ID
 			for i := range p.journal {
 				if d := &p.journal[i].Decision; d.ID == id {
-					d.Action, d.Reason, d.Message = autocontinue.Suppress, autocontinue.ReasonRunClosed, ""
+					d.Action, d.Reason, d.Message = autocontinue.Suppress, "run_closed", ""
 				}
 			}
 		}},

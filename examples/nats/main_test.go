@@ -108,9 +108,9 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	for _, reason := range []autocontinue.Reason{
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion,
-		autocontinue.ReasonQuestion, autocontinue.ReasonCrashGuard, autocontinue.ReasonCap, autocontinue.ReasonRunClosed,
-		autocontinue.ReasonSameText, autocontinue.ReasonWaiting,
+		"rejected_completion", "progress", "completion",
+		"question", "crash_guard", "cap", "run_closed",
+		"same_text", "waiting",
 	} {
 		assert.True(t, seen[reason], "no session meets %s: %v", reason, seen)
 	}

@@ -64,10 +64,10 @@ func TestPrintsSpansAndMetrics(t *testing.T) {
 	assert.Equal(t, pauses(), spans)
 	assert.Equal(t, 1, metrics)
 	for _, reason := range []autocontinue.Reason{
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion,
-		autocontinue.ReasonQuestion, autocontinue.ReasonBlocker, autocontinue.ReasonCrashGuard, autocontinue.ReasonHold,
-		autocontinue.ReasonLowConfidence, autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonRunClosed,
-		autocontinue.ReasonError,
+		"rejected_completion", "progress", "completion",
+		"question", "blocker", "crash_guard", "hold",
+		"low_confidence", "repeat", "cap", "run_closed",
+		"error",
 	} {
 		assert.True(t, reasons[string(reason)], reason)
 	}

@@ -209,7 +209,7 @@ func (p *pass) report(w io.Writer) error {
 		again, unended = again+s.again, unended+s.unended
 		outputs += s.counts.Outputs
 		prompts += len(s.prompts)
-		superseded += s.counts.Reasons[string(autocontinue.ReasonSuperseded)]
+		superseded += s.counts.Reasons[string("superseded")]
 		for _, n := range s.signals {
 			signals += n
 		}

@@ -168,8 +168,8 @@ func TestReports(t *testing.T) {
 		}
 	}
 	for _, reason := range []autocontinue.Reason{
-		autocontinue.ReasonRejectedCompletion, autocontinue.ReasonProgress, autocontinue.ReasonCompletion,
-		autocontinue.ReasonQuestion, autocontinue.ReasonCrashGuard, autocontinue.ReasonCap, autocontinue.ReasonWaiting,
+		"rejected_completion", "progress", "completion",
+		"question", "crash_guard", "cap", "waiting",
 	} {
 		assert.True(t, seen[reason], "no session meets %s: %v", reason, seen)
 	}

@@ -172,7 +172,7 @@ func TestUnreachable(t *testing.T) {
 		assert.ErrorContains(t, err, "no answer within 200ms")
 		assert.NotErrorIs(t, err, context.DeadlineExceeded, "nobody's deadline but our own")
 		assert.Equal(t, autocontinue.Deliver, d.Action)
-		assert.Equal(t, autocontinue.ReasonError, d.Reason)
+		assert.Equal(t, autocontinue.Reason("error"), d.Reason)
 	}
 	ac, err := autocontinue.New(autocontinue.Config{Classifier: h, Store: store})
 	require.NoError(t, err)

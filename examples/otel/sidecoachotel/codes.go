@@ -16,21 +16,21 @@ const other = "_OTHER"
 
 var (
 	reasons = []autocontinue.Reason{
-		autocontinue.ReasonRunClosed, autocontinue.ReasonRunReused, autocontinue.ReasonSameText,
-		autocontinue.ReasonSuperseded, autocontinue.ReasonCrashGuard, autocontinue.ReasonHold, autocontinue.ReasonQuestion,
-		autocontinue.ReasonBlocker, autocontinue.ReasonCompletion, autocontinue.ReasonLowConfidence,
-		autocontinue.ReasonWaiting, autocontinue.ReasonRepeat, autocontinue.ReasonCap, autocontinue.ReasonRejectedCompletion,
-		autocontinue.ReasonProgress, autocontinue.ReasonEmpty, autocontinue.ReasonNextStage, autocontinue.ReasonError,
+		"run_closed", "run_reused", "same_text",
+		"superseded", "crash_guard", "hold", "question",
+		"blocker", "completion", "low_confidence",
+		"waiting", "repeat", "cap", "rejected_completion",
+		"progress", "empty", "next_stage", "error",
 	}
 	outcomes = []autocontinue.Outcome{
-		autocontinue.OutcomeCompleted, autocontinue.OutcomeNeedsHuman, autocontinue.OutcomeFailed,
-		autocontinue.OutcomeStalled, autocontinue.OutcomeCapped, autocontinue.OutcomeContinuing,
-		autocontinue.OutcomeDuplicate,
+		"completed", "needs_human", "failed",
+		"stalled", "capped", "continuing",
+		"duplicate",
 	}
 	// ends are the reasons with which a turn is completed, or handed over for the first time.
 	ends = []autocontinue.Reason{
-		autocontinue.ReasonCompletion, autocontinue.ReasonCrashGuard, autocontinue.ReasonQuestion, autocontinue.ReasonBlocker,
-		autocontinue.ReasonLowConfidence, autocontinue.ReasonRepeat, autocontinue.ReasonCap,
+		"completion", "crash_guard", "question", "blocker",
+		"low_confidence", "repeat", "cap",
 	}
 	statuses    = []autocontinue.VerificationStatus{autocontinue.Verified, autocontinue.Unverified, autocontinue.Rejected}
 	types       = classify.Types()

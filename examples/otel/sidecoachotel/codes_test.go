@@ -149,7 +149,7 @@ func TestMetricsHaveCodesOnly(t *testing.T) {
 				Usage: &classify.Usage{Model: s, PromptTokens: 1, Attempts: 1}},
 		}
 		if i%2 == 0 {
-			e.Decision.Reason = autocontinue.ReasonCap
+			e.Decision.Reason = "cap"
 		}
 		if i%7 == 0 {
 			e.Err, e.Cause = s, errors.New(s)
