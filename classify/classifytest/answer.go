@@ -16,30 +16,18 @@ type Answer func(w http.ResponseWriter, r *http.Request)
 
 // Verdict is what a judge answers, as the JSON object of the prompt. Its values need not make sense.
 type Verdict struct {
-	Type       classify.OutputType
-	Rejected   bool // also if it coaches
-	Confidence float64
-	Reason     string
-	Coaching   string // empty is null
+	Reason     string              `json:"reason"`
+	Type       classify.OutputType `json:"type"`
+	Rejected   bool                `json:"rejected"` // also if it coaches
+	Confidence float64             `json:"confidence"`
+	Coaching   string              `json:"coaching_message"`
 }
 
-// JSON returns the object that a judge writes.
+// JSON returns the object that a judge writes. It is empty if the confidence is not a number.
 func (v Verdict) JSON() string {
-	var coaching *string
-	if v.Coaching != "" {
-		coaching = &v.Coaching
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(struct { // fails on a confidence that JSON has no number for; then the object is empty
-		Reason     string              `json:"reason"`
-		Type       classify.OutputType `json:"type"`
-		Rejected   bool                `json:"rejected"`
-		Confidence float64             `json:"confidence"`
-		Coaching   *string             `json:"coaching_message"`
-	}{v.Reason, v.Type, v.Rejected || v.Coaching != "", v.Confidence, coaching})
-	return strings.TrimSuffix(b.String(), "\n")
+	v.Rejected = v.Rejected || v.Coaching != ""
+	b, _ := json.Marshal(v)
+	return string(b)
 }
 
 // Answer answers with v, well formed.

@@ -80,7 +80,7 @@ func TestServerFollowsItsScript(t *testing.T) {
 	assert.Equal(t, "last", ask(t, s).content(t))
 	assert.Equal(t, 4, s.Calls())
 	assert.JSONEq(t, `{"type":"completion","rejected":false,"confidence":0.95,"reason":"shows its result",`+
-		`"coaching_message":null}`,
+		`"coaching_message":""}`,
 		ask(t, classifytest.NewServer(t)).content(t))
 }
 
