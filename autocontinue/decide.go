@@ -150,7 +150,9 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	}
 	switch {
 	case p.unsure(r.Confidence) && v.Status != Rejected && !(g.Rejected && goal.open()): // row 9
-		return stop("low_confidence", verifiedNote(lowConfidenceNote(r.Confidence, p.minConfidence()), d.Verified, v.Note))
+		note := fmt.Sprintf("It is not clear what the agent wants, so it was not continued (confidence %.2f, needed %.2f).",
+			r.Confidence, p.minConfidence())
+		return stop("low_confidence", verifiedNote(note, d.Verified, v.Note))
 	case s.HandedOver: // row 10
 		return stop("waiting", "")
 	case g.isBlank() && times > 0: // row 11
@@ -197,7 +199,11 @@ func (s State) complete(p Policy, f Facts, d Decision) (Decision, State) {
 		return s.carryOn(p, f, d, "next_stage", 1)
 	}
 	d.Reason = "completion"
-	note := completionNote(len(d.Result.Shown(f.Output.Evidence)) > 0, d.Verified, f.Verification.Note)
+	note := "The agent answers you, or reports what it found."
+	if d.Verified == Verified || len(d.Result.Shown(f.Output.Evidence)) > 0 {
+		note = verdicts["completion"].note
+	}
+	note = verifiedNote(note, d.Verified, f.Verification.Note)
 	if next != nil {
 		note += fmt.Sprintf(" Stage %d of %d comes next: %s.", d.Stage+1, len(f.Stages), shown(next.Name, maxHold))
 	}

@@ -145,22 +145,6 @@ func shown(s string, most int) string {
 	return plaintext.Disarm(plaintext.MaskedLine(s, most))
 }
 
-func holdNote(why string) string {
-	if why = shown(why, maxHold); why == "" {
-		return verdicts["hold"].note
-	}
-	return "The agent must not be continued now: " + why + "."
-}
-
-// completionNote says what a completion rests on, and what a verifier said about it.
-func completionNote(evidence bool, status VerificationStatus, said string) string {
-	note := "The agent answers you, or reports what it found."
-	if evidence || status == Verified {
-		note = verdicts["completion"].note
-	}
-	return verifiedNote(note, status, said)
-}
-
 // verifiedNote adds to a note what a verifier said.
 func verifiedNote(note string, status VerificationStatus, said string) string {
 	if status == Unverified {
@@ -178,11 +162,6 @@ func goalNote(note string, reason Reason, g *Goal) string {
 		return note
 	}
 	return strings.TrimSpace(cmp.Or(note, verdicts[reason].note) + " " + shown(g.Note, maxGoal))
-}
-
-func lowConfidenceNote(confidence, least float64) string {
-	return fmt.Sprintf("It is not clear what the agent wants, so it was not continued (confidence %.2f, needed %.2f).",
-		confidence, least)
 }
 
 func capNote(limit int, goal *Goal) string {

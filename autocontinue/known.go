@@ -46,7 +46,10 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 		d.Reason = "crash_guard" // row 5
 		s.HandedOver = true
 	case o.Hold != "":
-		d.Reason, d.Note = "hold", holdNote(o.Hold) // row 6
+		d.Reason = "hold" // row 6
+		if why := shown(o.Hold, maxHold); why != "" {
+			d.Note = "The agent must not be continued now: " + why + "."
+		}
 	default:
 		return Decision{}, s, false
 	}
