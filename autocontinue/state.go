@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -109,6 +110,69 @@ func (s State) Equal(t State) bool {
 	a, err1 := json.Marshal(s)
 	b, err2 := json.Marshal(t)
 	return err1 == nil && err2 == nil && bytes.Equal(a, b)
+}
+
+// stateVersion grows whenever older code cannot read, or would drop, what is written: a new field, reason or tier too.
+const stateVersion = 4
+
+// ErrStateVersion is wrapped by the error for a stored state of a newer version of this package. Its version number
+// says so, or a field that this version does not know. Such a state is not empty, and it is not written back without
+// what could not be read. Its outputs are delivered, or wait for a process of the newer version.
+var ErrStateVersion = errors.New("autocontinue: state of a newer version")
+
+type stateJSON struct {
+	Version    int  `json:"version"`
+	Seq        int  `json:"seq,omitempty"`
+	Resets     int  `json:"resets,omitempty"`
+	Continues  int  `json:"continues,omitempty"`
+	HandedOver bool `json:"handed_over,omitempty"`
+	history
+}
+
+// MarshalJSON writes the state as an object with its version. The other fields belong to this package.
+func (s State) MarshalJSON() ([]byte, error) {
+	return json.Marshal(stateJSON{stateVersion, s.Seq, s.Resets, s.Continues, s.HandedOver, s.history})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, in this version. A newer version is [ErrStateVersion]. What no version wrote
+// is another error. After an error s is unchanged.
+func (s *State) UnmarshalJSON(data []byte) error {
+	var j stateJSON
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields() // they would be lost at the next write
+	err := d.Decode(&j)
+	_, field, unknown := strings.Cut(fmt.Sprint(err), "unknown field ")
+	switch {
+	case j.Version > stateVersion:
+		return fmt.Errorf("%w: %d, this one reads up to %d", ErrStateVersion, j.Version, stateVersion)
+	case err == nil && j.Version < stateVersion:
+		err = fmt.Errorf("version %d, which no program writes any more", j.Version)
+	case unknown && j.Version == stateVersion && json.Unmarshal(data, new(stateJSON)) == nil:
+		return fmt.Errorf("%w: this one does not know the field %.60s", ErrStateVersion, field)
+	case err == nil:
+		err = j.check()
+	}
+	if err != nil {
+		return fmt.Errorf("autocontinue: state: %w", err)
+	}
+	*s = State{j.Seq, j.Resets, j.Continues, j.HandedOver, j.history}
+	return nil
+}
+
+// check reports what would make the rules fail: for one, a count below zero would raise the cap.
+func (j stateJSON) check() error {
+	if j.Seq < 0 || j.Resets < 0 || j.Continues < 0 || j.Stage.Done < 0 {
+		return errors.New("a count below zero")
+	}
+	if len(j.Turns) > maxTurns || len(j.Gaps) > maxGaps || len(j.Records) > maxRecords {
+		return errors.New("too many entries")
+	}
+	for _, t := range j.Turns {
+		if len(t.Closed) > maxClosed || len(t.Shown) > maxShown {
+			return errors.New("a turn with too many runs")
+		}
+	}
+	return nil
 }
 
 // copied returns a state whose changes do not reach s.
