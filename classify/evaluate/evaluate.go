@@ -50,12 +50,8 @@ func (o *Options) defaults() error {
 // A failure of c, even a panic, is a fault of the case's verdict, and not an error of Evaluate. A case or an option
 // that makes no sense is an error before c is called. At the end of ctx there is no report.
 func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Options) (Report, error) {
-	if c == nil {
-		return Report{}, errors.New("evaluate: there is no classifier")
-	}
-	cases, err := prepare(cases, &opts)
-	if err != nil {
-		return Report{}, err
+	if err := cmp.Or(opts.defaults(), checkAll(cases)); err != nil {
+		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}
 	answers, err := ask(ctx, c, cases, opts)
 	if err != nil {
@@ -67,36 +63,15 @@ func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Opt
 // Record makes the report that [Evaluate] makes, of verdicts that are there already: one result for each case. The
 // options Repeat, Parallel and Progress do not count.
 func Record(cases []Case, results []classify.Result, opts Options) (Report, error) {
-	if len(cases) != len(results) {
-		return Report{}, errors.New("evaluate: the numbers of cases and results differ")
-	}
 	opts.Repeat = 1
-	byName := make(map[string]classify.Result, len(cases))
-	for i, c := range cases {
-		byName[c.Name] = results[i]
-	}
-	cases, err := prepare(cases, &opts)
-	if err != nil {
-		return Report{}, err
+	if err := cmp.Or(opts.defaults(), checkAll(cases)); err != nil {
+		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}
 	answers := make([]answer, len(cases))
-	for i, c := range cases {
-		answers[i].result = byName[c.Name]
+	for i := range cases {
+		answers[i].result = results[i]
 	}
 	return newReport(cases, answers, opts), nil
-}
-
-// prepare returns the cases by name, and fills in the defaults.
-func prepare(cases []Case, opts *Options) ([]Case, error) {
-	if err := opts.defaults(); err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	if err := checkAll(cases); err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	cases = slices.Clone(cases)
-	slices.SortFunc(cases, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
-	return cases, nil
 }
 
 // answer is what one call of the classifier gave.

@@ -373,8 +373,6 @@ func TestSenselessEvaluations(t *testing.T) {
 		return classify.Result{}, nil
 	})
 	for want, f := range map[string]func() (classify.Classifier, []Case, Options){
-		"evaluate: there is no " +
-			"classifier": func() (classify.Classifier, []Case, Options) { return nil, one, Options{} },
 		"evaluate: there are no cases": func() (classify.Classifier, []Case, Options) { return called, nil, Options{} },
 		`evaluate: case 2, "a": another case has this name`: func() (classify.Classifier, []Case, Options) {
 			return called, append(one[:1:1], one[0]), Options{}

@@ -60,6 +60,7 @@ func newReport(cases []Case, answers []answer, opts Options) Report {
 	for i, c := range cases {
 		r.Outcomes = append(r.Outcomes, outcome(c, answers[i*opts.Repeat:(i+1)*opts.Repeat], opts))
 	}
+	slices.SortFunc(r.Outcomes, func(a, b Outcome) int { return cmp.Compare(a.Name, b.Name) })
 	r.summarize()
 	return r
 }
