@@ -2,6 +2,7 @@ package plancriteria
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,38 +15,34 @@ import (
 // names are the section's names, best first.
 var names = []string{"Success Criteria", "Acceptance Criteria", "Definition of Done"}
 
-// findSection returns the heading of the section with one of the names in doc, with its text.
-func findSection(doc ast.Node, src []byte, names []string) (*ast.Heading, string, error) {
-	found := make([]struct {
-		count   int
-		heading *ast.Heading
-		title   string
-	}, len(names))
+// section is a heading that may begin a section, with its text and its name.
+type section struct {
+	heading     *ast.Heading
+	title, name string
+}
+
+// findSection returns the section with the first of the names that a heading in doc has.
+func findSection(doc ast.Node, src []byte, names []string) (section, error) {
 	inline := parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
+	var sections []section
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		heading, ok := n.(*ast.Heading)
-		if !ok {
-			continue
-		}
-		title := headingText(inline, heading, src)
-		for i, name := range names {
-			if f := &found[i]; strings.EqualFold(undecorated(title), name) {
-				f.count++
-				f.heading, f.title = heading, title
-			}
+		if heading, ok := n.(*ast.Heading); ok {
+			title := headingText(inline, heading, src)
+			sections = append(sections, section{heading, title, undecorated(title)})
 		}
 	}
-	for _, f := range found {
-		switch f.count {
+	for _, name := range names {
+		isNot := func(s section) bool { return !strings.EqualFold(s.name, name) }
+		switch found := slices.DeleteFunc(slices.Clone(sections), isNot); len(found) {
 		case 0:
 		case 1:
-			return f.heading, f.title, nil
+			return found[0], nil
 		default:
-			return nil, "", ErrAmbiguous
+			return section{}, ErrAmbiguous
 		}
 	}
-	return nil, "", ErrNoSection
+	return section{}, ErrNoSection
 }
 
 // contentStart returns where the content after heading, which has text, starts.

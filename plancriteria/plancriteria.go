@@ -141,11 +141,11 @@ func extract(markdown []byte, names []string) (Criteria, error) {
 	if tooDeep(src) {
 		return Criteria{}, errTooDeep
 	}
-	heading, title, err := findSection(parseBlocks(src), src, names)
+	found, err := findSection(parseBlocks(src), src, names)
 	if err != nil {
 		return Criteria{}, err
 	}
-	c := Criteria{Heading: title}
+	c, heading := Criteria{Heading: found.title}, found.heading
 	end, filled := len(src), false
 	for n := heading.NextSibling(); n != nil; n = n.NextSibling() {
 		if next, ok := n.(*ast.Heading); ok && next.Level <= heading.Level {

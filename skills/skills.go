@@ -105,32 +105,26 @@ func (r *Registry) Detect(q Query) (Skill, bool) {
 // Builtin returns the skills of a software development cycle, fresh, in its order: /do-plan, /do-build, /do-test and
 // /do-docs, with the phases plan, build, test and document.
 func Builtin() []Detector {
-	ds := make([]Detector, len(builtin))
-	for i, s := range builtin {
-		ds[i] = s
+	return []Detector{
+		Skill{
+			Name: "/do-plan", Trigger: "/do-plan", Phase: "plan",
+			Description:  "writing the plan for a piece of work",
+			EvidenceHint: "a finalized plan doc with all required sections",
+		},
+		Skill{
+			Name: "/do-build", Trigger: "/do-build", Phase: "build",
+			Description:  "implementing the plan",
+			EvidenceHint: "passing tests, commit hashes, and a PR link",
+		},
+		Skill{
+			Name: "/do-test", Trigger: "/do-test", Phase: "test",
+			Description:  "running the test suites and reporting what they say",
+			EvidenceHint: "test output with pass/fail counts and coverage",
+		},
+		Skill{
+			Name: "/do-docs", Trigger: "/do-docs", Phase: "document",
+			Description:  "bringing the documentation up to date with the work",
+			EvidenceHint: "created/updated doc file paths and an index entry",
+		},
 	}
-	return ds
-}
-
-var builtin = [...]Skill{
-	{
-		Name: "/do-plan", Trigger: "/do-plan", Phase: "plan",
-		Description:  "writing the plan for a piece of work",
-		EvidenceHint: "a finalized plan doc with all required sections",
-	},
-	{
-		Name: "/do-build", Trigger: "/do-build", Phase: "build",
-		Description:  "implementing the plan",
-		EvidenceHint: "passing tests, commit hashes, and a PR link",
-	},
-	{
-		Name: "/do-test", Trigger: "/do-test", Phase: "test",
-		Description:  "running the test suites and reporting what they say",
-		EvidenceHint: "test output with pass/fail counts and coverage",
-	},
-	{
-		Name: "/do-docs", Trigger: "/do-docs", Phase: "document",
-		Description:  "bringing the documentation up to date with the work",
-		EvidenceHint: "created/updated doc file paths and an index entry",
-	},
 }
