@@ -1,12 +1,11 @@
 package autocontinue_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"testing/fstest"
-	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/classify"
@@ -156,11 +155,10 @@ func ExampleKnown() {
 }
 
 func ExampleNewJournal() {
-	journal := autocontinue.NewJournal(os.Stdout)
+	var lines bytes.Buffer // in a program: a file
 	ac, err := autocontinue.New(autocontinue.Config{
 		Classifier: atWork,
-		Observer:   journal,
-		Now:        func() time.Time { return time.Date(2024, 5, 1, 12, 30, 0, 0, time.UTC) },
+		Observer:   autocontinue.NewJournal(&lines),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -170,8 +168,11 @@ func ExampleNewJournal() {
 		autocontinue.Output{Session: "chat", Text: "Still on it.", Hold: "plan mode"}); err != nil {
 		fmt.Println(err)
 	}
+	var e autocontinue.Event
+	err = json.Unmarshal(lines.Bytes(), &e)
+	fmt.Println(e.Session, e.Decision.Reason, e.Preview, err)
 	// Output:
-	// {"time":"2024-05-01T12:30:00Z","took_ns":0,"session":"chat","decision":{"id":"d3c417441069b52f0b393d3d896c0a32","action":"deliver","outcome":"needs_human","reason":"hold","note":"The agent must not be continued now: plan mode.","continues":0,"classification":{"type":"","confidence":0,"reason":"","was_rejected_completion":false,"source":"","coaching_message":null}},"preview":"Still on it."}
+	// chat hold Still on it. <nil>
 }
 
 func ExampleState_Reset() {

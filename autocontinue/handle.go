@@ -23,7 +23,6 @@ type Config struct {
 	Verifier   Verifier         // nil verifies nothing
 	Observer   Observer         // nil observes nothing
 	Logger     *slog.Logger     // gets warnings about what degraded a decision; nil discards them
-	Now        func() time.Time // for events; nil is time.Now
 	// Secrets are masked wherever the agent or the human wrote them, beside the kinds that plaintext.Redact knows: the
 	// host's own API keys.
 	Secrets []string
@@ -64,9 +63,6 @@ func New(cfg Config) (*AutoContinue, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	return &AutoContinue{cfg: cfg}, nil
 }
 
@@ -92,7 +88,7 @@ var errUndecided = errors.New("the store has no decision; hand the output in aga
 // wrapped. A panic of the classifier is an error of the classifier. Ctx and the store bound how long Handle waits for a
 // store that hangs.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
-	start := a.cfg.Now()
+	start := time.Now()
 	if s, ok := a.cfg.Observer.(Starter); ok {
 		ctx = s.Start(ctx)
 	}
@@ -105,7 +101,7 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	}
 	if a.cfg.Observer != nil {
 		e := newEvent(h.out, h.input, h.decision, err)
-		e.Time, e.Took = start, a.cfg.Now().Sub(start)
+		e.Time, e.Took = start, time.Since(start)
 		for _, name := range []*string{&e.Session, &e.Turn, &e.Run, &e.OutputID} {
 			*name = a.redacted(*name)
 		}

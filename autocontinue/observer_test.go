@@ -21,20 +21,25 @@ import (
 )
 
 func TestObserverSeesEveryDecisionOnce(t *testing.T) {
+	synctest.Test(t, observerSeesEveryDecisionOnce)
+}
+
+func observerSeesEveryDecisionOnce(t *testing.T) {
 	var events []Event
 	j := judgeAs(progress)
-	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	j.classify = func(context.Context, classify.Input) (classify.Result, error) {
+		time.Sleep(time.Second) // of the bubble's clock
+		return progress, nil
+	}
 	a := newLoop(t, Config{
 		Classifier: j,
 		Observer:   ObserverFunc(func(_ context.Context, e Event) error { events = append(events, e); return nil }),
-		Now:        func() time.Time { now = now.Add(time.Second); return now },
 	})
+	start := time.Now()
 	d := handle(t, a, Output{Turn: "t", Run: "r", ID: "1", Text: "working"})
 	require.Len(t, events, 1)
 	want := Event{
-		Time: now.Add(
-			-time.Second,
-		), Took: time.Second, Session: "s", Turn: "t", Run: "r", OutputID: "1", Decision: d, Preview: "working",
+		Time: start, Took: time.Second, Session: "s", Turn: "t", Run: "r", OutputID: "1", Decision: d, Preview: "working",
 		Input: classify.Input{Text: "working"},
 	}
 	assert.Equal(t, want, events[0])
