@@ -78,24 +78,20 @@ func (t *trainer) load(patterns []string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range patterns {
-		paths, err := filepath.Glob(p)
-		if err != nil || len(paths) == 0 {
-			return fmt.Errorf("no file matches %s", p)
+	names := make([]string, len(patterns))
+	for i, p := range patterns {
+		if p, err = filepath.Abs(p); err != nil {
+			return err
 		}
-		for _, path := range paths {
-			cases, err := evaluate.LoadCases(os.DirFS(filepath.Dir(path)), filepath.Base(path))
-			if err != nil {
-				return err
-			}
-			for _, c := range cases {
-				if strings.TrimSpace(c.Input.Text) != "" && len(c.Input.Evidence) == 0 {
-					t.add(h, c)
-				}
-			}
+		names[i] = strings.TrimPrefix(filepath.ToSlash(p), "/")
+	}
+	cases, err := evaluate.LoadCases(os.DirFS("/"), names...)
+	for _, c := range cases {
+		if strings.TrimSpace(c.Input.Text) != "" && len(c.Input.Evidence) == 0 {
+			t.add(h, c)
 		}
 	}
-	return nil
+	return err
 }
 
 const folds = 20
