@@ -217,8 +217,8 @@ func TestRunIsStoppedAndItsItemsAreSeenToEnd(t *testing.T) {
 	p.until("settings")
 	require.Nil(t, p.ask(map[string]any{"t": "stop", "run": "r1", "reason": "enough"}))
 	last := p.seen[len(p.seen)-2]
-	require.Equal(t, "event", last.T)
-	assert.Equal(t, gate.Phase("denied"), last.Run.Phase)
+	require.Equal(t, "events", last.T)
+	assert.Equal(t, gate.Phase("denied"), last.Runs[0].Phase)
 	shown := map[string]gate.Status{}
 	for _, v := range last.Items {
 		shown[v.ID] = v.Status

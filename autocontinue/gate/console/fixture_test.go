@@ -176,7 +176,7 @@ func (p *tab) next() frame {
 		if f.T == "beat" {
 			continue
 		}
-		if f.T == "event" || f.T == "snapshot" {
+		if f.T == "events" || f.T == "snapshot" {
 			p.seq = f.Seq
 		}
 		p.seen = append(p.seen, f)

@@ -135,8 +135,10 @@ func (c *Console) talk(ctx context.Context, cl *client) {
 func (c *Console) catchUp(ctx context.Context, cl *client, more ...[]byte) error {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	frames, last := c.after(cl.seq, cl.afresh)
-	cl.seq, cl.afresh = last, false
+	var frames [][]byte
+	if f := c.after(cl.seq, cl.afresh); f.T == "snapshot" || len(f.Events) > 0 {
+		frames, cl.seq, cl.afresh = append(frames, encode(f)), f.Seq, false
+	}
 	if now := c.rules.version(); now != cl.version {
 		cl.version = now
 		set := c.rules.settings()

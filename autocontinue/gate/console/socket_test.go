@@ -34,8 +34,9 @@ func TestPageBeginsWithASnapshotAndFollows(t *testing.T) {
 
 	second := d.stage("r2", "again")
 	f := p.next()
-	require.Equal(t, "event", f.T)
-	assert.Equal(t, "RUN_STAGED", f.Event.Type)
+	require.Equal(t, "events", f.T)
+	require.Len(t, f.Events, 1)
+	assert.Equal(t, "RUN_STAGED", f.Events[0].Type)
 	assert.Equal(t, second.ID, f.Items[0].ID)
 	assert.Equal(t, uint64(2), f.Seq)
 }
@@ -52,10 +53,11 @@ func TestLostPageResumesWithNothingLostOrDoubled(t *testing.T) {
 	}
 	q := d.open(c, fmt.Sprint("?after=", p.seq))
 	require.Equal(t, "hello", q.next().T)
-	for want := p.seq + 1; want <= p.seq+5; want++ {
-		f := q.next()
-		require.Equal(t, "event", f.T)
-		require.Equal(t, want, f.Seq)
+	f := q.next()
+	require.Equal(t, "events", f.T)
+	require.Len(t, f.Events, 5)
+	for i, e := range f.Events {
+		require.Equal(t, p.seq+uint64(i)+1, e.Seq)
 	}
 	require.Equal(t, "settings", q.next().T)
 	d.stage("last", "x")
@@ -87,7 +89,9 @@ func TestPageThatWasAwayTooLongBeginsAnew(t *testing.T) {
 	assert.Equal(t, uint64(maxMissed+8), f.Seq)
 	q := d.open(d.enter("ben"), "?after=8")
 	q.next()
-	assert.Equal(t, uint64(9), q.next().Seq)
+	f = q.next()
+	require.Len(t, f.Events, maxMissed)
+	assert.Equal(t, uint64(9), f.Events[0].Seq)
 }
 
 // A page that doesn't read is dropped; meanwhile the session and the others go on.
@@ -153,7 +157,7 @@ func TestTwentyAuditorsSeeTheSame(t *testing.T) {
 		}
 		last := p.seen[len(p.seen)-1]
 		for _, f := range p.seen {
-			if f.T == "event" {
+			if f.T == "events" {
 				last = f
 			}
 		}

@@ -28,14 +28,10 @@ type frame struct {
 	Chat   bool      `json:"chat,omitempty"` // messages can be sent
 	Now    time.Time `json:"now,omitzero"`   // hello, beat
 
-	// event, snapshot
-	Seq   uint64      `json:"seq,omitempty"`
-	Event *gate.Event `json:"event,omitempty"`
-	Items []itemView  `json:"items,omitempty"` // as they are now
-	Run   *gate.Run   `json:"run,omitempty"`
-
-	// snapshot: it replaces everything that the page has
+	// events; and snapshot, which replaces everything that the page has
+	Seq    uint64        `json:"seq,omitempty"` // of the last event
 	Events []*gate.Event `json:"events,omitempty"`
+	Items  []itemView    `json:"items,omitempty"` // as they are now
 	Runs   []gate.Run    `json:"runs,omitempty"`
 
 	Settings *settings `json:"settings,omitempty"` // settings
@@ -128,70 +124,48 @@ func encode(v any) []byte {
 	return data
 }
 
-// Bounds of a snapshot, and of the events that a page may have missed and still get one by one.
+// Bounds of a snapshot, and of the events that a page may have missed and still get.
 const (
 	snapshotEvents = 200
 	snapshotRuns   = 200
 	maxMissed      = 1000
 )
 
-// frame shows an event with the items that it concerns as they are now, which may be later than the event.
-func (c *Console) frame(e gate.Event) frame {
-	f := frame{T: "event", Seq: e.Seq, Event: showEvent(e)}
-	switch {
-	case e.Type == "RUN_FINISHED":
-		for _, it := range c.cfg.Session.Items(e.Run) {
-			if it.Status == gate.Withdrawn {
-				f.Items = append(f.Items, showItem(it))
+// after returns a frame with the events after a number, and the items and runs that they concern as they are now. If
+// these events are not all there any more, or afresh is true, the frame replaces everything that a page has.
+func (c *Console) after(seq uint64, afresh bool) frame {
+	session := c.cfg.Session
+	f, runs := frame{T: "events", Seq: seq}, session.Runs()
+	events, all := session.Events(seq)
+	var items []gate.Item
+	if afresh || !all || len(events) > maxMissed {
+		head, _, _ := session.Head()
+		f = frame{T: "snapshot"}
+		events, _ = session.Events(head - min(head, snapshotEvents))
+		items = append(session.Pending(), session.Unfinished()...)
+		runs = runs[max(0, len(runs)-snapshotRuns):]
+		for _, r := range runs {
+			items = append(items, session.Items(r.ID)...)
+		}
+	} else {
+		concerned := make(map[string]bool)
+		for _, e := range events {
+			concerned[e.Run] = true
+			if it, ok := session.Item(e.Item); ok {
+				items = append(items, it)
+			} else if e.Type == "RUN_FINISHED" {
+				items = append(items, session.Items(e.Run)...)
 			}
 		}
-	case e.Item != "":
-		if it, ok := c.cfg.Session.Item(e.Item); ok {
-			f.Items = []itemView{showItem(it)}
-		}
+		runs = slices.DeleteFunc(runs, func(r gate.Run) bool { return !concerned[r.ID] })
 	}
-	if e.Run != "" {
-		f.Run = &gate.Run{ID: e.Run, Thread: e.Thread, Phase: c.cfg.Session.Phase(e.Run)}
-	}
-	return f
-}
-
-// after returns the frames after an event and the number of the last one. If they are not all there any more, or
-// afresh is true, it returns one frame that replaces everything that a page has.
-func (c *Console) after(seq uint64, afresh bool) (frames [][]byte, last uint64) {
-	events, all := c.cfg.Session.Events(seq)
-	if afresh || !all || len(events) > maxMissed {
-		return c.snapshot()
-	}
-	for _, e := range events {
-		frames, seq = append(frames, encode(c.frame(e))), e.Seq
-	}
-	return frames, seq
-}
-
-func (c *Console) snapshot() (frames [][]byte, last uint64) {
-	head, _, _ := c.cfg.Session.Head()
-	events, _ := c.cfg.Session.Events(head - min(head, snapshotEvents))
-	f := frame{T: "snapshot"}
+	f.Runs = runs
 	for _, e := range events {
 		f.Seq, f.Events = e.Seq, append(f.Events, showEvent(e))
 	}
-	seen := make(map[string]bool)
-	add := func(items []gate.Item) {
-		for _, it := range items {
-			if !seen[it.ID] {
-				seen[it.ID] = true
-				f.Items = append(f.Items, showItem(it))
-			}
-		}
+	slices.SortFunc(items, func(a, b gate.Item) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, it := range slices.CompactFunc(items, func(a, b gate.Item) bool { return a.ID == b.ID }) {
+		f.Items = append(f.Items, showItem(it))
 	}
-	add(c.cfg.Session.Pending())
-	add(c.cfg.Session.Unfinished())
-	f.Runs = c.cfg.Session.Runs()
-	f.Runs = f.Runs[max(0, len(f.Runs)-snapshotRuns):]
-	for _, r := range f.Runs {
-		add(c.cfg.Session.Items(r.ID))
-	}
-	slices.SortFunc(f.Items, func(a, b itemView) int { return cmp.Compare(a.Seq, b.Seq) })
-	return [][]byte{encode(f)}, f.Seq
+	return f
 }

@@ -38,12 +38,11 @@ export function take(f) {
 			state.seq = f.seq || 0;
 			changes.add("all").add("events").add("items");
 			break;
-		case "event":
-			if (f.seq <= state.seq) return; // seen before
+		case "events":
+			state.events.push(...f.events.filter((e) => e.seq > state.seq)); // the others were seen before
 			state.seq = f.seq;
-			state.events.push(f.event);
 			if (state.events.length > maxEvents) state.events.splice(0, state.events.length - maxEvents);
-			if (f.run) state.runs.set(f.run.id, { ...state.runs.get(f.run.id), ...f.run });
+			for (const r of f.runs || []) state.runs.set(r.id, r);
 			put(f.items, changes);
 			changes.add("events").add("items");
 			break;
