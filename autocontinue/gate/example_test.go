@@ -156,7 +156,7 @@ func ExampleParsePolicy() {
 	// pending - tool *_save when /rows any (/kcal over 500): ask
 	// approved - tool bash when /command command ["git status *","go test *"]: allow
 	// pending - no rule matches
-	// policy: rule 1 (tool *_delete): match: this does not hold for "delete_weight"
+	// policy: rule 1 (*_delete): match: this does not hold for "delete_weight"
 }
 
 func ExampleReplay() {

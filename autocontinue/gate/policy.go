@@ -122,21 +122,11 @@ func parseRules(data []byte) (list []rule, err error) {
 	for i, m := range v.list {
 		r, err := parseRule(m)
 		if err != nil {
-			return nil, fmt.Errorf("rule %d%s: %w", i+1, ruleName(m), err)
+			return nil, fmt.Errorf("rule %d (%s): %w", i+1, brief(cmp.Or(r.tool, string(r.gate)), maxTool), err)
 		}
 		list = append(list, r)
 	}
 	return list, nil
-}
-
-// ruleName returns how a person finds a rule again in the file.
-func ruleName(v value) string {
-	for _, m := range v.list {
-		if (m.key == "tool" || m.key == "gate") && m.isString() && len(m.raw) <= maxTool {
-			return " (" + m.key + " " + brief(m.text, maxTool) + ")"
-		}
-	}
-	return ""
 }
 
 func (p Policy) rules() []rule {

@@ -330,11 +330,11 @@ func TestBadPolicies(t *testing.T) {
 		{`[{}]`, `"then" must be allow`},
 		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"allow","then":"deny"}]`, "has a key twice"},
 		{`[{"tool":"a","then":"allow","Then":"deny"}]`, "differ in case only"},
-		{`[{"tool":"a","Then":"allow"}]`, `no field "Then"`},
-		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"permit"}]`, `rule 2 (tool b): "then" must be allow, ask, deny or always, not "permit"`},
+		{`[{"tool":"a","Then":"allow"}]`, `Then: a rule has only`},
+		{`[{"tool":"a","then":"allow"},{"tool":"b","then":"permit"}]`, `rule 2 (b): "then" must be allow, ask, deny or always, not "permit"`},
 		{`[{"tool":"a","then":"Allow"}]`, "must be allow, ask, deny"},
 		{`[{"tool":"a","then":true}]`, "then: write a string"},
-		{`[{"tool":"a","than":"allow"}]`, `no field "than"`},
+		{`[{"tool":"a","than":"allow"}]`, `than: a rule has only`},
 		{`[{"then":"deny"}]`, `name a "tool"`},
 		{`[{"tool":"","then":"deny"}]`, "not empty"},
 		{`[{"tool":"*","then":"allow"}]`, "may only deny, not allow"},
@@ -524,7 +524,7 @@ func TestJournalWithAPolicyOfBefore(t *testing.T) {
 	old := strings.Replace(d.log.String(), `"match":["a"]`, `"match":[{"tool":"a","args":{}}]`, 1)
 	_, err := Replay(policyOf(t, someRules), d.options, strings.NewReader(old))
 	require.ErrorIs(t, err, ErrJournal)
-	require.ErrorContains(t, err, "line 1: it is not an event: policy: rule 1 (tool a): match: write names of tools")
+	require.ErrorContains(t, err, "line 1: it is not an event: policy: rule 1 (a): match: write names of tools")
 }
 
 // matchSlowly is the wildcard by its definition.

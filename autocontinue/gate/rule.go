@@ -97,18 +97,18 @@ func (r rule) matches(root *root, body value) outcome {
 	return result
 }
 
-func parseRule(v value) (rule, error) {
+// parseRule returns what it has read, also with an error.
+func parseRule(v value) (r rule, err error) {
 	if !v.isObject() {
-		return rule{}, errors.New(`a rule is an object, such as {"tool": "profile_get", "then": "allow"}`)
+		return r, errors.New(`a rule is an object, such as {"tool": "profile_get", "then": "allow"}`)
 	}
-	r := rule{raw: compact(v.raw)}
+	r.raw = compact(v.raw)
 	within, examples := "", make(map[string][]string)
 	texts := map[string]*string{
 		"tool": &r.tool, "gate": (*string)(&r.gate), "thread": &r.thread, "then": (*string)(&r.then), "within": &within,
 		"escalate": &r.escalate,
 	}
 	for _, m := range v.list {
-		var err error
 		switch text := texts[m.key]; {
 		case text != nil:
 			if *text = m.text; m.text == "" {
@@ -121,27 +121,25 @@ func parseRule(v value) (rule, error) {
 				err = errors.New(`write names of tools, such as ["weight_delete"]`)
 			}
 		default:
-			return rule{}, fmt.Errorf("a rule has no field %q: it has tool, gate, thread, when, then, within, escalate, match, "+
-				"not_match", brief(m.key, 60))
+			err = errors.New("a rule has only tool, gate, thread, when, then, within, escalate, match, not_match")
 		}
 		if err != nil {
-			return rule{}, fmt.Errorf("%s: %w", m.key, err)
+			return r, fmt.Errorf("%s: %w", brief(m.key, 60), err)
 		}
 	}
 	if within != "" {
-		r.within, _ = time.ParseDuration(within)
-		if r.within <= 0 || r.within > maxTTL {
-			return rule{}, errors.New(`within: write a time such as "30s", "10m" or "2h"`)
+		if r.within, _ = time.ParseDuration(within); r.within <= 0 || r.within > maxTTL {
+			return r, errors.New(`within: write a time such as "30s", "10m" or "2h"`)
 		}
 	}
 	if err := r.check(); err != nil {
-		return rule{}, err
+		return r, err
 	}
 	r.describe()
 	for field, list := range examples {
 		for _, tool := range list {
 			if r.names(Tool, r.thread, tool) != (field == "match") {
-				return rule{}, fmt.Errorf("%s: this does not hold for %q", field, brief(tool, 100))
+				return r, fmt.Errorf("%s: this does not hold for %q", field, brief(tool, 100))
 			}
 		}
 	}
