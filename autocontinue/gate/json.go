@@ -147,8 +147,10 @@ func (r *jsonReader) value(depth int) (v value, err error) {
 		r.token()
 	}
 	v.raw = r.data[start:r.tokens.InputOffset()]
-	v.sum = v.hash(func(m value) string { return m.key }, func(m value) [sha256.Size]byte { return m.sum })
-	v.loose = v.hash(func(m value) string { return m.folded }, func(m value) [sha256.Size]byte { return m.loose })
+	v.sum = v.hash(false)
+	if v.loose = v.sum; len(v.list) > 0 {
+		v.loose = v.hash(true)
+	}
 	return v, nil
 }
 
@@ -171,17 +173,21 @@ func (v value) kind() byte {
 	return v.raw[0]
 }
 
-func (v value) hash(name func(value) string, sum func(value) [sha256.Size]byte) [sha256.Size]byte {
+func (v value) hash(loose bool) [sha256.Size]byte {
 	b := []byte{v.kind()}
 	switch {
 	case v.isString():
 		b = append(b, v.text...)
 	case v.isNumber():
-		b = fmt.Append(b, parseNumber(v.raw))
+		n := parseNumber(v.raw)
+		b = strconv.AppendInt(strconv.AppendBool(appendText(b, n.digits), n.negative), int64(n.point), 10)
 	case v.isObject() || v.isArray():
 		parts := make([]string, len(v.list))
 		for i, m := range v.list {
-			parts[i] = fmt.Sprintf("%q %x\n", name(m), sum(m))
+			if loose {
+				m.key, m.sum = m.folded, m.loose
+			}
+			parts[i] = string(append(appendText(nil, m.key), m.sum[:]...))
 		}
 		if v.isObject() {
 			slices.Sort(parts)
