@@ -158,7 +158,7 @@ func (it *Item) again(d Decision) error {
 // denial says why an item may not go on.
 func (it *Item) denial() error {
 	why := map[Status]string{
-		Expired: it.Reason, Withdrawn: "its run ended before it was redeemed", Done: "a person gave its result: use the item's",
+		Expired: it.Reason, Withdrawn: "its run ended", Done: "a person gave its result: use the item's",
 	}[it.Status]
 	if it.By == byPolicy {
 		return fmt.Errorf("%w by the policy: %s", ErrDenied, it.Rule)

@@ -118,7 +118,8 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 	got, _ := d.session.Item(it.ID)
 	assert.Equal(t, gate.Approved, got.Status)
 	assert.Equal(t, "ann", got.By)
-	assert.Contains(t, d.console.rules.settings().Rules, strings.NewReplacer(": ", ":", ", ", ",").Replace(good), "everybody can read it on the Rules page")
+	assert.Contains(t, d.console.rules.settings().Rules, strings.NewReplacer(": ", ":", ", ", ",").Replace(good),
+		"everybody can read it on the Rules page")
 
 	assert.Equal(t, gate.Approved, d.tool("r1", "c2", "weight_delete", `{"id":2}`).Status)
 	assert.Equal(t, gate.Pending, d.tool("r1", "c3", "weight_delete", `{"id":3}`).Status)

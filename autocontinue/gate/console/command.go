@@ -191,7 +191,8 @@ func (c *Console) problem(err error, item string) problem {
 		p.Message = "Too late: the run has ended."
 	case p.Code == "decided" && it.By != "":
 		how := cmp.Or(past[it.Action], "decided")
-		p.Message = fmt.Sprintf("Already decided: %s by %s at %s UTC.", how, line(it.By, maxName), it.Decided.Format(time.TimeOnly))
+		at := it.Decided.Format(time.TimeOnly)
+		p.Message = fmt.Sprintf("Already decided: %s by %s at %s UTC.", how, line(it.By, maxName), at)
 	}
 	return p
 }

@@ -191,7 +191,8 @@ func (r *rules) settings() settings {
 		return box{name, then, line(rule, noteText), unless}
 	}
 	out := settings{
-		Version: versionOf(text), Rules: text, Kept: r.file != "", Audited: r.session.Audited(), Warnings: r.policy.Warnings(),
+		Version: versionOf(text), Rules: text, Kept: r.file != "", Audited: r.session.Audited(),
+		Warnings: r.policy.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
 		out.Gates = append(out.Gates, look(k, string(k), ""))

@@ -145,7 +145,8 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	now := d.console.rules.settings()
 	assert.Equal(t, gate.Approved, boxes(&now)["response"])
 	assert.Equal(t, gate.Pending, boxes(&now)["profile_get"])
-	assert.Equal(t, 1, strings.Count(layOut(listOf(d.session.Policy())...), `"profile_get"`), "the rule is changed, not doubled")
+	assert.Equal(t, 1, strings.Count(layOut(listOf(d.session.Policy())...), `"profile_get"`),
+		"the rule is changed, not doubled")
 
 	refused := change("tool", "weight_delete", false)
 	require.NotNil(t, refused)
@@ -168,8 +169,8 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 	d.console.rules.tools = []string{"a_batch", "other"}
 	set := d.console.rules.settings()
 	require.Len(t, set.Tools, 2)
-	assert.Equal(t, box{"a_batch", gate.Pending, "tool *_batch: ask", []string{"tool *_batch when /rows count_over 3: deny"}},
-		set.Tools[0])
+	stricter := []string{"tool *_batch when /rows count_over 3: deny"}
+	assert.Equal(t, box{"a_batch", gate.Pending, "tool *_batch: ask", stricter}, set.Tools[0])
 	assert.Equal(t, gate.Denied, set.Tools[1].Then)
 	assert.Empty(t, set.Tools[1].Unless)
 
