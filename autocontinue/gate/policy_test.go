@@ -365,7 +365,7 @@ func TestBadPolicies(t *testing.T) {
 		{`[{"tool":"a","when":[{"at":"/rows/*","over":1}],"then":"deny"}]`, `{"at": "/rows", "any": {"at": "", …}}`},
 		{`[{"tool":"a","when":[{"at":"/rows","any":{"at":"/n"}}],"then":"deny"}]`,
 			`any: the condition at "/n" must have`},
-		{`[{"tool":"a","when":[{"at":"/rows","all":1}],"then":"deny"}]`, "all: write a condition"},
+		{`[{"tool":"a","when":[{"at":"/rows","all":1}],"then":"deny"}]`, "all: a condition is an object"},
 		{`[{"tool":"a*","then":"always"}]`, "names one tool, without *"},
 		{`[{"tool":"a","then":"allow","within":"1m"}]`, "for a rule that asks"},
 		{`[{"tool":"a","then":"deny","escalate":"bob"}]`, "for a rule that asks"},

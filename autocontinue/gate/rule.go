@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,7 +210,7 @@ func (c condition) tests(test string) bool {
 }
 
 func parseConditions(v value) (when []condition, err error) {
-	if !v.isList() {
+	if !v.isArray() || len(v.list) == 0 {
 		return nil, errors.New("write a list of conditions")
 	}
 	for _, m := range v.list {
@@ -249,45 +248,36 @@ func parseCondition(v value, top bool) (c condition, err error) {
 	return c, nil
 }
 
-// arguments says what each test takes.
-var arguments = map[string]struct {
-	fits func(value) bool
-	want string
-}{
-	"exists":      {func(v value) bool { return v.kind() == 't' }, "true or false"},
-	"equals":      {func(value) bool { return true }, ""},
-	"one_of":      {value.isList, "a list of at least one value"},
-	"over":        {value.isNumber, "a number"},
-	"under":       {value.isNumber, "a number"},
-	"count_over":  {value.isCount, "a whole number from 0 up"},
-	"count_under": {value.isCount, "a whole number from 0 up"},
-	"like":        {value.isString, "a string"},
-	"command":     {func(v value) bool { return v.strings() != nil }, "a string, or a list of strings"},
-	"path":        {func(v value) bool { return v.strings() != nil }, "a string, or a list of strings"},
-	"any":         {value.isObject, "a condition"},
-	"all":         {value.isObject, "a condition"},
-}
-
 func (c *condition) parseTest() (err error) {
-	argument, ok := arguments[c.test]
-	switch {
-	case !ok:
-		return fmt.Errorf("there is no such test: write %s", strings.Join(slices.Sorted(maps.Keys(arguments)), ", "))
-	case !argument.fits(c.arg):
-		return errors.New("write " + argument.want)
-	case c.test == "command":
+	fits, want := true, ""
+	switch c.test {
+	case "equals":
+	case "exists":
+		fits, want = c.arg.kind() == 't', "true or false"
+	case "one_of":
+		fits, want = c.arg.isArray() && len(c.arg.list) > 0, "a list of at least one value"
+	case "over", "under":
+		fits, want = c.arg.isNumber(), "a number"
+	case "count_over", "count_under":
+		fits, want = c.arg.count() >= 0, "a whole number from 0 up"
+	case "like":
+		fits, want = c.arg.isString(), "a string"
+	case "command":
 		c.forms, err = parseForms(c.arg.strings())
-	case c.test == "path":
+	case "path":
 		c.paths, err = parsePaths(c.arg.strings())
-	case c.test == "any" || c.test == "all":
+	case "any", "all":
 		c.element = new(condition)
 		*c.element, err = parseCondition(c.arg, false)
+	default:
+		return errors.New("there is no such test: write exists, equals, one_of, over, under, count_over, count_under, " +
+			"like, command, path, any or all")
+	}
+	if !fits {
+		return errors.New("write " + want)
 	}
 	return err
 }
-
-func (v value) isList() bool  { return v.isArray() && len(v.list) > 0 }
-func (v value) isCount() bool { return v.isNumber() && v.count() >= 0 }
 
 // count returns a whole number; -1 for any other value.
 func (v value) count() int {
