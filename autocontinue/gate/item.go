@@ -53,10 +53,9 @@ type Subject struct {
 	// response in one way. Keys keep their order and numbers keep their digits.
 	Body json.RawMessage `json:"body"`
 
-	// Within is how long an item may wait for an answer. Escalate names who is asked when that time is over, with the same
-	// time again; without a name the item expires. The name is for people: it chooses no [Approver]. Both fields are for
-	// Propose, which also asks the rules: the shorter time holds, and the name given here comes before the rule's. Zero
-	// leaves both to the rules and to Options.TTL.
+	// Within is how long an item may wait for an answer; the shorter time of this and the rule's holds. Escalate tells
+	// people who is asked when that time is over, with the same time again; this name comes before the rule's. Without a
+	// name the item expires.
 	Within   time.Duration `json:"-"`
 	Escalate string        `json:"-"`
 }

@@ -189,9 +189,8 @@ func (s *Session) limit(it *Item) []Event {
 }
 
 // Expire ends what was not answered, or not redeemed, in time: it denies it, or asks the next approver. It returns
-// what it denied, oldest first. The host calls it now and then. The other operations see for themselves whether their
-// own item is due. Expire writes each item by itself: it returns those before an error, too. Errors: ErrInput,
-// ErrJournal.
+// what it denied, oldest first, also before an error. The host calls it now and then; other operations see for
+// themselves whether their own item is due. Errors: ErrInput, ErrJournal.
 func (s *Session) Expire(now time.Time) (items []Item, err error) {
 	err = s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
 		for _, it := range s.st.list(func(it *Item) bool { return it.due(now) }) {

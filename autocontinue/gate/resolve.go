@@ -170,12 +170,11 @@ func (it *Item) denial() error {
 // then, and at no other time. For a context the run starts. A tool call executes until [Session.Done]. For a response
 // the run is finished.
 //
-// Redeem asks the policy again, about the approved body. If the policy denies now, the item is denied, and that is
-// [ErrDenied]. If it asks now, and no person has approved the item, the item is pending again, and that is
-// [ErrPending].
+// Redeem asks the policy again, about the approved body. If the policy denies now, the item is denied: [ErrDenied]. If
+// it asks now, and no person has approved the item, the item is pending again: [ErrPending].
 //
-// A crash after Redeem may lose what it handed out. Redeem does not hand it out again: only the host can find out
-// whether the tool did its work. Until the host says so with Done, the call is in [Session.Unfinished].
+// A crash after Redeem may lose what it handed out: only the host can find out whether the tool did its work. Until the
+// host says so with Done, the call is in [Session.Unfinished].
 //
 // Errors: ErrIllegal, ErrPending, ErrDenied, ErrDecided (it was redeemed before), ErrJournal.
 func (s *Session) Redeem(now time.Time, id string) (Subject, error) {

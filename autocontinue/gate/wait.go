@@ -13,9 +13,8 @@ type Approver interface {
 	// Approve returns the answer to an item. It fills in Action and By and, as needed, Reason and Body; Wait fills in the
 	// rest. An Approver that does not want to answer returns [ErrPending]. It must be safe for concurrent use.
 	//
-	// It may block, but must return when ctx ends: somebody else answered, or the time is over. Wait stands still until
-	// then. The next approver is not asked, while its time already runs. A read from a terminal does not end with ctx: the
-	// example lets a goroutine of the host read.
+	// It may block, but must return when ctx ends: somebody else answered, or the time is over. Until then Wait does not
+	// ask the next approver. A read from a terminal does not end with ctx: the example lets a goroutine of the host read.
 	//
 	// Item.Body is text of the agent: show all of it, and the characters that nobody sees as escapes, with Visible of the
 	// package classify/plaintext.
@@ -24,14 +23,11 @@ type Approver interface {
 
 // Wait waits until an item is no longer pending and returns it. Anybody may answer: another caller of Resolve, or one
 // of the approvers. Wait asks the first approver. It asks the next one if the one before fails or returns
-// [ErrPending], or when the item escalates. The first answer wins. The order of the approvers says who is next:
-// the name in Escalate is only shown. After it escalated, an item has the same time again.
+// [ErrPending], or when the item escalates. The first answer wins.
 //
-// With Options.Now and Options.AfterFunc, Wait ends what is due. Without AfterFunc, the host calls [Session.Expire].
-// Approvers need Options.Now.
-//
-// Errors: ErrIllegal, and those of ctx, Resolve, Expire and the last approver. The item may then still be pending: it
-// is safe to call Wait again.
+// Approvers need Options.Now. With Options.AfterFunc, Wait ends what is due; without it, the host calls
+// [Session.Expire]. Errors: ErrIllegal, and those of ctx, Resolve, Expire and the last approver. The item may then still
+// be pending: it is safe to call Wait again.
 func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (Item, error) {
 	if len(approvers) > 0 && s.options.Now == nil {
 		return Item{}, fmt.Errorf("%w: approvers need Options.Now", ErrInput)
@@ -183,10 +179,9 @@ func (f *feed) after(seq, last uint64) ([]Event, bool) {
 }
 
 // Watch calls f with each later event, after the state has changed and with the session unlocked: f may call the
-// session. f runs in the operation that made the event, so it should not block. The events of one operation come in
-// order. Those of others may come at the same time, or before: a reader that needs the order calls [Session.Events]
-// when f says that there is something new. A panic of f goes to the caller of the operation. cancel does not wait: f
-// may be running.
+// session. f runs in the operation that made the event, so it should not block. Events of other operations may come at
+// the same time, or before: a reader that needs the order calls [Session.Events] when f says that there is something
+// new. cancel does not wait: f may be running.
 func (s *Session) Watch(f func(Event)) (cancel func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -140,16 +140,14 @@ var page embed.FS // it holds no secret
 
 // Config is what a host gives to [New].
 type Config struct {
-	// Session is what the page shows and decides. Required.
-	Session *gate.Session
+	Session *gate.Session // what the page shows and decides; required
 
-	// Submit takes a message that the person called by wrote in the chat. The host proposes the context of a run for it.
-	// Submit returns when it has the message, not when the agent has answered. The page shows its error to the writer.
-	// Submit is called concurrently. nil makes the chat read-only.
+	// Submit takes a message that the person called by wrote in the chat. The host proposes the context of a run for it:
+	// the page shows the strings "message" and "from" of a payload. Submit returns when it has the message, not when the
+	// agent has answered. The page shows its error to the writer. It is called concurrently. nil makes the chat read-only.
 	Submit func(ctx context.Context, by, thread, message string) error
 
-	// Path is where the handler is mounted, without a slash at its end. Empty is /coach_audit.
-	Path string
+	Path string // where the handler is mounted, without a slash at its end; empty is /coach_audit
 
 	// Hosts are the names, without port, that the console answers to. Empty are localhost and the loopback addresses; then
 	// the console answers to this machine only. A host that gives names must serve TLS.
@@ -159,22 +157,18 @@ type Config struct {
 	// Empty forgets everybody at the end.
 	SignIns string
 
-	// PolicyFile is the file that keeps the rules that people edit on the page. New applies its content, or writes it if
-	// it does not exist. Its folder must exist. Empty keeps the rules in the session alone.
+	// PolicyFile is the file that keeps the rules that people edit on the page, a rule a line. New applies its content, or
+	// writes it if it does not exist. Its folder must exist. Empty keeps the rules in the session alone.
 	PolicyFile string
 
-	// Tools are the host's tools, for the checkboxes. The page adds tools that a rule names exactly.
-	Tools []string
+	Tools []string // the host's tools, for the checkboxes; the page adds tools that a rule names exactly
 
 	// Schema returns a JSON Schema of a subject's body, or nil. The page takes from its properties the labels (title),
 	// help (description), types (type) and choices (enum) of the fields that a person edits. It checks nothing.
 	Schema func(gate.Subject) json.RawMessage
 
-	// Thread is the conversation that the chat begins with. Empty is "main".
-	Thread string
-
-	// Now is the clock. nil is time.Now.
-	Now func() time.Time
+	Thread string           // the conversation that the chat begins with; empty is "main"
+	Now    func() time.Time // the clock; nil is time.Now
 }
 
 // messageOf returns who speaks to the agent with a context, and what.

@@ -4,9 +4,8 @@
 // [New] makes the handler. [Console.Invite] makes a link that signs somebody in. Config.Submit connects the chat of
 // the page to the host's agent. The page is embedded: it has no build step and loads nothing from elsewhere.
 //
-// The left side of the page is the conversation: a context is the human's message, a tool call is a line, a response
-// is the answer when it is approved. The right side is the audit: what waits, in the order of the proposals, with the
-// exact body, and the timeline. A second page shows which gates and tools ask, and the rules.
+// The left side of the page is the conversation. The right side is the audit: what waits, in the order of the
+// proposals, with the exact body, and the timeline. A second page shows which gates and tools ask, and the rules.
 //
 // # What a person sees is what they approve
 //
