@@ -60,12 +60,12 @@ func (s *Session) replay(journal io.Reader) error {
 			e, err = decode(line, s.st.seq, s.st.sum)
 		}
 		if err == nil {
-			err = s.st.apply(e, len(line))
+			e.size = len(line)
+			err = s.st.apply(e)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: line %d: %w", ErrJournal, s.st.seq+1, err)
 		}
-		s.events.add(e, len(line))
 	}
 }
 
@@ -140,6 +140,8 @@ type Event struct {
 	Changes  []string  `json:"changes,omitempty"` // what changed, from what to what, for people
 
 	Sum string `json:"sum"` // SHA-256 of the line up to this field, hexadecimal
+
+	size int // of the line
 }
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.

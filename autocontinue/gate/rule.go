@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -32,10 +31,7 @@ const maxRuleText = 300 // characters of a rule beside every item that it is abo
 
 // brief shows at most limit characters of a text on one line.
 func brief(s string, limit int) string {
-	for len(s) > 4*limit && !utf8.RuneStart(s[4*limit]) {
-		limit--
-	}
-	return plaintext.Visible(plaintext.Cut(s[:min(len(s), 4*limit)], limit))
+	return plaintext.Visible(plaintext.Cut(s, limit))
 }
 
 func (r *rule) describe() {

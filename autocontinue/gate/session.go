@@ -21,7 +21,6 @@ type Session struct {
 	options Options
 	root    *root
 	st      *state
-	events  feed
 	broken  error // the session stopped: the journal may have lines that the state lacks
 
 	watchers []*func(Event)
@@ -46,7 +45,7 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, st: newState(p, o), events: feed{limits: o.limits}}
+	s := &Session{options: o, st: newState(p, o)}
 	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
 		err = s.replay(journal)
 	}
@@ -114,7 +113,6 @@ func (s *Session) Judge(p Policy, sub Subject) (status Status, rule string) {
 func (s *Session) write(now time.Time, events ...Event) error {
 	seq, sum := s.st.seq, s.st.sum
 	var block []byte
-	sizes := make([]int, len(events))
 	for i := range events {
 		e := &events[i]
 		seq++
@@ -123,7 +121,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrInput, err)
 		}
-		sum, sizes[i] = e.Sum, len(line)
+		sum, e.size = e.Sum, len(line)
 		block = append(block, line...)
 	}
 	if s.options.Journal != nil {
@@ -134,12 +132,11 @@ func (s *Session) write(now time.Time, events ...Event) error {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
 	}
-	for i, e := range events {
-		if err := s.st.apply(e, sizes[i]); err != nil {
+	for _, e := range events {
+		if err := s.st.apply(e); err != nil {
 			s.broken = fmt.Errorf("the session wrote a line that it cannot apply, and stopped: %w", err)
 			return s.broken
 		}
-		s.events.add(e, sizes[i])
 	}
 	s.news = append(s.news, events...)
 	return nil

@@ -21,6 +21,9 @@ type state struct {
 	policy  Policy
 	limits  limits
 
+	events     []Event // the last ones
+	eventBytes int     // of their lines
+
 	items map[string]*Item
 	runs  map[string]*run
 	ended []*run           // the kept runs that ended, in that order
@@ -67,7 +70,7 @@ func (r *run) phase() Phase {
 func (st *state) phase(id string) Phase { return cmp.Or(st.runs[id].phase(), st.gone[id]) }
 
 // apply takes one event whose place in the journal was checked. With an error, nothing has changed.
-func (st *state) apply(e Event, size int) error {
+func (st *state) apply(e Event) error {
 	it, r := st.items[e.Item], st.runs[e.Run]
 	switch {
 	case e.Type == policyChanged && e.Policy != nil:
@@ -84,11 +87,17 @@ func (st *state) apply(e Event, size int) error {
 	default:
 		return errors.New("the event does not fit what was there before it")
 	}
-	st.seq, st.sum, st.bytes = e.Seq, e.Sum, st.bytes+int64(size)
+	st.seq, st.sum, st.bytes = e.Seq, e.Sum, st.bytes+int64(e.size)
+	st.events, st.eventBytes = append(st.events, e), st.eventBytes+e.size
+	for len(st.events) > 1 && (len(st.events) > st.limits.events || st.eventBytes > st.limits.eventBytes) {
+		st.eventBytes -= st.events[0].size
+		st.events[0] = Event{} // append later moves the rest to a new array
+		st.events = st.events[1:]
+	}
 	if r := st.runs[e.Run]; r != nil {
-		r.bytes += size
+		r.bytes += e.size
 		if r.over() {
-			st.kept += size
+			st.kept += e.size
 			st.forget()
 		}
 	}

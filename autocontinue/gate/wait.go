@@ -148,36 +148,6 @@ func (s *Session) Do(
 	return it, err
 }
 
-// feed keeps the last events for later readers.
-type feed struct {
-	list   []Event
-	sizes  []int
-	bytes  int
-	limits limits
-}
-
-func (f *feed) add(e Event, size int) {
-	f.list, f.sizes, f.bytes = append(f.list, e), append(f.sizes, size), f.bytes+size
-	for len(f.list) > 1 && (len(f.list) > f.limits.events || f.bytes > f.limits.eventBytes) {
-		f.bytes -= f.sizes[0]
-		f.list[0] = Event{} // append later moves the rest to a new array
-		f.list, f.sizes = f.list[1:], f.sizes[1:]
-	}
-}
-
-// after returns the kept events above a sequence number, and whether these are all there were. last is the newest
-// number.
-func (f *feed) after(seq, last uint64) ([]Event, bool) {
-	if seq >= last {
-		return nil, seq == last
-	}
-	first := last - uint64(len(f.list)) + 1
-	if seq+1 < first {
-		return f.list, false
-	}
-	return f.list[seq+1-first:], true
-}
-
 // Watch calls f with each later event, after the state has changed and with the session unlocked: f may call the
 // session. f runs in the operation that made the event, so it should not block. Events of other operations may come at
 // the same time, or before: a reader that needs the order calls [Session.Events] when f says that there is something
@@ -199,9 +169,10 @@ func (s *Session) Watch(f func(Event)) (cancel func()) {
 func (s *Session) Events(after uint64) (events []Event, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list, all := s.events.after(after, s.st.seq)
-	for _, e := range list {
-		events = append(events, e.clone())
+	for _, e := range s.st.events {
+		if e.Seq > after {
+			events = append(events, e.clone())
+		}
 	}
-	return events, all
+	return events, after+uint64(len(events)) == s.st.seq
 }

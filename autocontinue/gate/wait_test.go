@@ -443,9 +443,9 @@ func TestKeptEventsAreBoundedInBytes(t *testing.T) {
 		sub.Body = json.RawMessage(`"` + strings.Repeat("x", 900) + `"`)
 		sub.Body = json.RawMessage(`{"a":` + string(sub.Body) + `}`)
 		d.propose(sub)
-		require.LessOrEqual(t, d.events.bytes, 10_000)
+		require.LessOrEqual(t, d.st.eventBytes, 10_000)
 	}
-	require.LessOrEqual(t, cap(d.events.list), 40, "what is dropped is let go of")
+	require.LessOrEqual(t, cap(d.st.events), 40, "what is dropped is let go of")
 	big := contextOf("big")
 	big.Body = json.RawMessage(`{"a":"` + strings.Repeat("x", 20_000) + `"}`)
 	d.propose(big)

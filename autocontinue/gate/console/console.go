@@ -25,14 +25,13 @@ type Console struct {
 	unwatch  func()
 	mux      *http.ServeMux
 	limits   limits
-	logins   *bucket        // wrong tokens
 	history  string         // names what the numbers of events count in
 	handlers sync.WaitGroup // open sockets
 
 	mu      sync.Mutex
 	closed  bool
 	clients map[*client]struct{}
-	paces   map[string]*bucket // what each name may ask
+	paces   map[string]pace
 }
 
 var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -74,8 +73,7 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	}
 	c := &Console{
 		cfg: cfg, signIns: signIns, rules: rules, limits: l, history: rand.Text(),
-		logins:  newBucket(1, 40, cfg.Now()),
-		clients: make(map[*client]struct{}), paces: make(map[string]*bucket),
+		clients: make(map[*client]struct{}), paces: make(map[string]pace),
 	}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.each((*client).signal) })
 	c.mux = c.routes()

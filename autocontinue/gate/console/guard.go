@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -106,7 +105,7 @@ type limits struct {
 	read    time.Duration // to read one request
 	write   time.Duration // to write one frame
 	beat    time.Duration // between signs of life
-	sockets int           // in all; one name may have half of them
+	sockets int           // in all
 	rate    float64       // requests and commands a second, of one name
 	burst   float64
 }
@@ -121,39 +120,24 @@ var defaultLimits = limits{
 	burst:   200,
 }
 
-// bucket lets a number of things through at once, and then so many a second.
-type bucket struct {
-	rate, size float64
-
-	mu   sync.Mutex
+// pace is how much a name may still ask at a time.
+type pace struct {
 	left float64
 	at   time.Time
 }
 
-func newBucket(rate, size float64, now time.Time) *bucket {
-	return &bucket{rate: rate, size: size, left: size, at: now}
-}
-
-func (b *bucket) take(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if d := now.Sub(b.at); d > 0 {
-		b.left = min(b.size, b.left+d.Seconds()*b.rate)
-		b.at = now
-	}
-	if b.left < 1 {
-		return false
-	}
-	b.left--
-	return true
-}
-
-// pace bounds how often a name may ask, over all of its pages. There are no more names than were invited.
-func (c *Console) pace(name string) *bucket {
+// mayAsk bounds how often a name may ask, over all of its pages. There are no more names than were invited.
+func (c *Console) mayAsk(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.paces[name] == nil {
-		c.paces[name] = newBucket(c.limits.rate, c.limits.burst, c.cfg.Now())
+	now, p := c.cfg.Now(), c.paces[name]
+	if since := now.Sub(p.at).Seconds(); since > 0 { // also if the name never asked
+		p = pace{min(c.limits.burst, p.left+since*c.limits.rate), now}
 	}
-	return c.paces[name]
+	if p.left < 1 {
+		return false
+	}
+	p.left--
+	c.paces[name] = p
+	return true
 }

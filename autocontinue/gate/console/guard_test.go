@@ -98,7 +98,7 @@ func TestTokenInTheAddressIsNoToken(t *testing.T) {
 func TestAttemptsToSignInAreBounded(t *testing.T) {
 	d := serve(t)
 	last := 0
-	for range 60 {
+	for range int(defaultLimits.burst) + 1 {
 		resp, _ := answerTo(t, http.DefaultClient, d.request(http.MethodPost, "/login", `{"token":"x"}`))
 		last = resp.StatusCode
 	}

@@ -165,7 +165,7 @@ func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor
 		switch {
 		case !ok:
 			return nil, problem{"unknown", "sign in with a link of the host"}
-		case !c.pace(who.Name).take(c.cfg.Now()):
+		case !c.mayAsk(who.Name):
 			return nil, problem{"rate", "too many requests; wait a second"}
 		}
 		return next(w, r, who)
@@ -181,14 +181,11 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil || r.Header.Get("Content-Type") != "application/json" {
 		return nil, problem{"input", `send {"token":"…"} as application/json`}
 	}
-	// Wrong tokens are bounded for all together, right ones by their name. So nobody can keep others out by guessing.
-	name, tries := c.signIns.bearer(in.Token), c.logins
-	if name != "" {
-		tries = c.pace(name)
-	}
+	// Wrong tokens, which have no name, are bounded for all together. So nobody can keep others out by guessing.
+	name := c.signIns.bearer(in.Token)
 	had, isIn := c.visitor(r)
 	switch {
-	case !tries.take(c.cfg.Now()):
+	case !c.mayAsk(name):
 		return nil, problem{"rate", "too many attempts to sign in; wait a few seconds"}
 	case name != "" && isIn && had.Name != name && !in.Switch:
 		return nil, problem{"other", fmt.Sprintf("This browser is signed in as %s. The link is for %s.", had.Name, name)}
