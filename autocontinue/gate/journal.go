@@ -168,19 +168,15 @@ func (e Event) clone() Event {
 
 // body returns the fields that have the body of an item: as proposed, or what replaces it. Only a response has text.
 func (e *Event) body(final bool) (text **string, body *json.RawMessage) {
-	switch {
-	case e.Kind == Response && final:
-		return &e.FinalText, &e.FinalA2UI
-	case e.Kind == Response:
-		return &e.DraftText, &e.DraftA2UI
-	case e.Kind == Context && final:
-		return nil, &e.PayloadEdits
-	case e.Kind == Context:
-		return nil, &e.Payload
-	case final:
-		return nil, &e.ArgsOverride
+	text, fields := &e.DraftText, map[Kind]*json.RawMessage{Context: &e.Payload, Tool: &e.Args, Response: &e.DraftA2UI}
+	if final {
+		text = &e.FinalText
+		fields = map[Kind]*json.RawMessage{Context: &e.PayloadEdits, Tool: &e.ArgsOverride, Response: &e.FinalA2UI}
 	}
-	return nil, &e.Args
+	if e.Kind != Response {
+		text = nil
+	}
+	return text, fields[e.Kind]
 }
 
 func (e *Event) setBody(final bool, body json.RawMessage) {

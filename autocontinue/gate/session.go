@@ -45,7 +45,10 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, st: newState(p, o)}
+	s := &Session{options: o, st: &state{
+		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
+		items: make(map[string]*Item), runs: make(map[string]*run), gone: make(map[string]Phase),
+	}}
 	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
 		err = s.replay(journal)
 	}

@@ -38,13 +38,6 @@ type run struct {
 	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
 }
 
-func newState(p Policy, o Options) *state {
-	return &state{
-		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
-		items: make(map[string]*Item), runs: make(map[string]*run), gone: make(map[string]Phase),
-	}
-}
-
 func (p Phase) isEnd() bool  { return p == finished || p == stopped }
 func (r *run) over() bool    { return r.Phase.isEnd() }
 func (r *run) latest() *Item { return r.items[len(r.items)-1] }

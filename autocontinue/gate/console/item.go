@@ -162,18 +162,12 @@ const maxLabel = 100
 
 // typeOf returns the type of a value or, if it is absent, the one of the schema.
 func typeOf(value json.RawMessage, p property) string {
-	switch {
-	case value == nil:
+	if value == nil {
 		name, _ := p.Type.(string)
 		return cmp.Or(map[string]string{"string": "text", "integer": "number", "number": name, "boolean": name}[name], "json")
-	case value[0] == '"':
-		return "text"
-	case value[0] == 't' || value[0] == 'f':
-		return "boolean"
-	case value[0] == '-' || value[0] >= '0' && value[0] <= '9':
-		return "number"
 	}
-	return "json"
+	types := map[byte]string{'"': "text", 't': "boolean", 'f': "boolean", 'n': "json", '[': "json", '{': "json"}
+	return cmp.Or(types[value[0]], "number")
 }
 
 // patch returns a body in which some values are replaced. What nobody touched stays as it is, byte for byte.

@@ -23,10 +23,7 @@ func head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // pretty indents a JSON value for reading and editing. Numbers keep their digits and keys their order. A character
