@@ -109,9 +109,7 @@ func answerOf(body json.RawMessage) (text string, a2ui json.RawMessage) {
 		Text string          `json:"text"`
 		A2UI json.RawMessage `json:"a2ui"`
 	}
-	if json.Unmarshal(body, &parts) != nil {
-		return "", nil
-	}
+	json.Unmarshal(body, &parts) // the session has read it
 	return parts.Text, parts.A2UI
 }
 
