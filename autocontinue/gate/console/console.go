@@ -24,7 +24,6 @@ type Console struct {
 	rules    *rules
 	unwatch  func()
 	mux      *http.ServeMux
-	limits   limits
 	history  string         // names what the numbers of events count in
 	handlers sync.WaitGroup // open sockets
 
@@ -39,25 +38,18 @@ var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 // New checks the configuration and returns a handler for its Path and all below. If Config.PolicyFile has other rules
 // than the session, New applies them.
 func New(cfg Config) (*Console, error) {
-	c, err := newConsole(cfg, defaultLimits)
-	if err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
-	return c, nil
-}
-
-func newConsole(cfg Config, l limits) (*Console, error) {
-	if cfg.Session == nil {
-		return nil, errors.New("Config.Session is missing")
-	}
 	cfg.Path, cfg.Thread = cmp.Or(cfg.Path, "/coach_audit"), cmp.Or(cfg.Thread, "main")
-	if !goodPath.MatchString(cfg.Path) {
-		return nil, fmt.Errorf("path %q: write it like /coach_audit, with a slash before each part and none at the end",
-			cfg.Path)
+	cfg.limits = cmp.Or(cfg.limits, defaultLimits)
+	switch {
+	case cfg.Session == nil:
+		return nil, errors.New("console: Config.Session is missing")
+	case !goodPath.MatchString(cfg.Path):
+		return nil, fmt.Errorf("console: path %q: write it like /coach_audit, with a slash before each part and none at "+
+			"the end", cfg.Path)
 	}
 	for _, h := range cfg.Hosts {
 		if h == "" || h != strings.ToLower(h) || strings.ContainsAny(h, "/ *[]") || strings.Count(h, ":") == 1 {
-			return nil, fmt.Errorf("host %q: give a lower-case name or address without scheme, port or wildcard", h)
+			return nil, fmt.Errorf("console: host %q: give a lower-case name or address without scheme, port or wildcard", h)
 		}
 	}
 	if cfg.Now == nil {
@@ -65,14 +57,14 @@ func newConsole(cfg Config, l limits) (*Console, error) {
 	}
 	signIns, err := loadSignIns(cfg.SignIns, cfg.Now())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("console: %w", err)
 	}
 	rules, err := loadRules(cfg)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("console: %w", err)
 	}
 	c := &Console{
-		cfg: cfg, signIns: signIns, rules: rules, limits: l, history: rand.Text(),
+		cfg: cfg, signIns: signIns, rules: rules, history: rand.Text(),
 		clients: make(map[*client]struct{}), paces: make(map[string]pace),
 	}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.each((*client).signal) })
@@ -100,8 +92,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	// A client that sends its request slowly, or does not read the answer, is dropped. A socket has its own limits.
 	conn := http.NewResponseController(w)
-	conn.SetReadDeadline(time.Now().Add(c.limits.read))
-	conn.SetWriteDeadline(time.Now().Add(c.limits.read + 2*c.limits.write))
+	conn.SetReadDeadline(time.Now().Add(c.cfg.limits.read))
+	conn.SetWriteDeadline(time.Now().Add(c.cfg.limits.read + 2*c.cfg.limits.write))
 	c.mu.Lock()
 	closed := c.closed
 	c.mu.Unlock()
@@ -167,6 +159,8 @@ type Config struct {
 
 	Thread string           // the conversation that the chat begins with; empty is "main"
 	Now    func() time.Time // the clock; nil is time.Now
+
+	limits limits // of a test; zero is defaultLimits
 }
 
 // messageOf returns who speaks to the agent with a context, and what.

@@ -61,7 +61,8 @@ func serve(t *testing.T, with ...func(*Config, *limits)) *fixture {
 	for _, f := range with {
 		f(&cfg, &l)
 	}
-	d.console, err = newConsole(cfg, l)
+	cfg.limits = l
+	d.console, err = New(cfg)
 	require.NoError(t, err)
 	d.server = httptest.NewServer(d.console)
 	t.Cleanup(func() {

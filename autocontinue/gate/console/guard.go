@@ -65,13 +65,7 @@ func sameOrigin(origin string, r *http.Request) bool {
 	return strings.EqualFold(origin, "https://"+r.Host) || r.TLS == nil && strings.EqualFold(origin, "http://"+r.Host)
 }
 
-func loopback(name string) bool {
-	if name == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(name)
-	return ip != nil && ip.IsLoopback()
-}
+func loopback(name string) bool { return name == "localhost" || net.ParseIP(name).IsLoopback() }
 
 // answering writes what a handler returns: an error that the page can show, or data unless it is nil.
 func (c *Console) answering(next func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
@@ -132,7 +126,7 @@ func (c *Console) mayAsk(name string) bool {
 	defer c.mu.Unlock()
 	now, p := c.cfg.Now(), c.paces[name]
 	if since := now.Sub(p.at).Seconds(); since > 0 { // also if the name never asked
-		p = pace{min(c.limits.burst, p.left+since*c.limits.rate), now}
+		p = pace{min(c.cfg.limits.burst, p.left+since*c.cfg.limits.rate), now}
 	}
 	if p.left < 1 {
 		return false

@@ -53,7 +53,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) (a
 		return nil, nil // it has answered
 	}
 	defer cl.conn.CloseNow()
-	cl.conn.SetReadLimit(c.limits.message)
+	cl.conn.SetReadLimit(c.cfg.limits.message)
 	c.send(ctx, cl, encode(frame{
 		T: "hello", Name: cl.Name, Thread: c.cfg.Thread, Of: c.history, Chat: c.cfg.Submit != nil, Now: c.cfg.Now().UTC(),
 	}))
@@ -69,7 +69,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) (a
 func (c *Console) join(cl *client) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || len(c.clients) >= c.limits.sockets {
+	if c.closed || len(c.clients) >= c.cfg.limits.sockets {
 		return false
 	}
 	c.clients[cl] = struct{}{}
@@ -113,7 +113,7 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 
 // talk sends what is new until something ends it.
 func (c *Console) talk(ctx context.Context, cl *client) {
-	beat := time.NewTicker(c.limits.beat)
+	beat := time.NewTicker(c.cfg.limits.beat)
 	defer beat.Stop()
 	for err := c.catchUp(ctx, cl); err == nil; {
 		select {
@@ -153,7 +153,7 @@ func (c *Console) catchUp(ctx context.Context, cl *client, more ...[]byte) error
 }
 
 func (c *Console) send(ctx context.Context, cl *client, frame []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, c.limits.write)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.limits.write)
 	defer cancel()
 	return cl.conn.Write(ctx, websocket.MessageText, frame)
 }
