@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,16 +108,14 @@ func checkText(field, text string, limit int) error {
 	return nil
 }
 
+// toolName matches names of tools. They are ASCII, so that no two look alike.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,128}$`)
+
 func checkTool(name string) error {
-	if name == "" || len(name) > maxTool || strings.ContainsFunc(name, notInTool) {
+	if !toolName.MatchString(name) {
 		return fmt.Errorf("%w: a tool's name has 1 to %d letters a-z, A-Z, digits and _ - . : /", ErrInput, maxTool)
 	}
 	return nil
-}
-
-// notInTool reports whether a tool's name may not have r. Names are ASCII, so that no two look alike.
-func notInTool(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.:/", r)
 }
 
 // readBody reads the body of a subject of that kind or, without a kind, the result of a tool. It returns the text that

@@ -151,14 +151,11 @@ func (p Policy) Warnings() (warnings []string) {
 
 // MarshalJSON writes the rules as they were written, without white space.
 func (p Policy) MarshalJSON() ([]byte, error) {
-	b := []byte{'['}
-	for i, r := range p.rules() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, r.raw...)
+	var list [][]byte
+	for _, r := range p.rules() {
+		list = append(list, r.raw)
 	}
-	return append(b, ']'), nil
+	return slices.Concat([]byte("["), bytes.Join(list, []byte(",")), []byte("]")), nil
 }
 
 // UnmarshalJSON is [ParsePolicy].

@@ -156,9 +156,9 @@ func (r *rule) check() error {
 		return errors.New("within and escalate are for a rule that asks")
 	case r.tool == "":
 		return nil
-	case strings.ContainsFunc(strings.ReplaceAll(r.tool, "*", ""), notInTool):
-		return errors.New("tool: a pattern has letters a-z, A-Z, digits and _ - . : / and *, which matches any text; " +
-			"nothing else is a wildcard")
+	case !toolName.MatchString(strings.ReplaceAll(r.tool, "*", "_")):
+		return errors.New("tool: a pattern has up to 128 letters a-z, A-Z, digits and _ - . : / and *, which matches any " +
+			"text; nothing else is a wildcard")
 	case r.then == always && strings.Contains(r.tool, "*"):
 		return errors.New("a rule that always allows names one tool, without *")
 	case isVague(r.tool) && r.then != forbid:
