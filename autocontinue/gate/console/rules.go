@@ -31,9 +31,7 @@ type rules struct {
 	file    string // "" is none
 	tools   []string
 
-	mu     sync.Mutex
-	policy gate.Policy
-	text   string // of policy, a rule a line
+	mu sync.Mutex // one change at a time
 }
 
 // settings are the rules as the page shows them.
@@ -103,12 +101,13 @@ func parse(text string) (gate.Policy, error) {
 func loadRules(cfg Config) (*rules, error) {
 	r := &rules{session: cfg.Session, file: cfg.PolicyFile, tools: cfg.Tools}
 	kept, err := r.kept()
+	now := layOut(listOf(r.session.Policy())...)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("policy file %s: %w", r.file, err)
 	case kept == nil:
-		return r, r.write(r.now())
-	case layOut(listOf(*kept)...) == r.now():
+		return r, r.write(now)
+	case layOut(listOf(*kept)...) == now:
 		return r, nil
 	}
 	if err := r.session.SetPolicy(cfg.Now(), byFile, *kept); err != nil {
@@ -158,33 +157,18 @@ func (r *rules) write(text string) error {
 	return nil
 }
 
-// now returns the text of the session's policy. It is called with the lock.
-func (r *rules) now() string {
-	if p := r.session.Policy(); r.text == "" || p != r.policy {
-		r.policy, r.text = p, layOut(listOf(p)...)
-	}
-	return r.text
-}
-
 func versionOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// version changes with the settings.
-func (r *rules) version() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return fmt.Sprint(versionOf(r.now()), r.session.Audited())
-}
-
 // settings returns what holds now.
 func (r *rules) settings() settings {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	text := r.now()
+	p := r.session.Policy()
+	list := listOf(p)
+	text := layOut(list...)
 	look := func(kind gate.Kind, name, tool string) box {
-		then, rule, unless := r.policy.Overview(kind, tool)
+		then, rule, unless := p.Overview(kind, tool)
 		for i := range unless {
 			unless[i] = line(unless[i], noteText)
 		}
@@ -192,13 +176,13 @@ func (r *rules) settings() settings {
 	}
 	out := settings{
 		Version: versionOf(text), Rules: text, Kept: r.file != "", Audited: r.session.Audited(),
-		Warnings: r.policy.Warnings(),
+		Warnings: p.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
 		out.Gates = append(out.Gates, look(k, string(k), ""))
 	}
 	tools := slices.Clone(r.tools)
-	for _, one := range listOf(r.policy) {
+	for _, one := range list {
 		if one.Tool != "" && !strings.Contains(one.Tool, "*") {
 			tools = append(tools, one.Tool)
 		}
@@ -217,11 +201,12 @@ func (r *rules) change(
 ) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old := r.now()
+	list := listOf(r.session.Policy())
+	old := layOut(list...)
 	if version != versionOf(old) {
 		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
 	}
-	p, err := parse(others(listOf(r.policy)))
+	p, err := parse(others(list))
 	if err == nil {
 		err = check(p)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
 // client is one open page.
@@ -17,10 +19,16 @@ type client struct {
 	news chan struct{} // something is new; holds one, so that telling never waits
 	end  func()        // ends the page
 
-	mu      sync.Mutex // what follows is what the page knows
-	seq     uint64     // of the last event
-	afresh  bool       // it knows nothing
-	version string     // of the settings
+	mu     sync.Mutex // what follows is what the page knows
+	seq    uint64     // of the last event
+	afresh bool       // it knows nothing
+	knows  settled
+}
+
+// settled is what the settings of a page are made of.
+type settled struct {
+	policy         gate.Policy
+	audited, shown bool
 }
 
 // signal says that something is new.
@@ -139,8 +147,8 @@ func (c *Console) catchUp(ctx context.Context, cl *client, more ...[]byte) error
 	if f := c.after(cl.seq, cl.afresh); f.T == "snapshot" || len(f.Events) > 0 {
 		frames, cl.seq, cl.afresh = append(frames, encode(f)), f.Seq, false
 	}
-	if now := c.rules.version(); now != cl.version {
-		cl.version = now
+	if now := (settled{c.cfg.Session.Policy(), c.cfg.Session.Audited(), true}); now != cl.knows {
+		cl.knows = now
 		set := c.rules.settings()
 		frames = append(frames, encode(frame{T: "settings", Settings: &set}))
 	}
