@@ -70,7 +70,7 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 		all = append(all, objection{reason, it, seen})
 	}
 	if !r.begun {
-		object(false, Item{Severity: high, Suggestion: "Begin the review before deciding."}, "the review was never begun")
+		object(false, unbegun, "the review was never begun")
 	}
 	if d.TaskID != r.task.ID {
 		object(false, Item{Severity: high, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
@@ -101,6 +101,9 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 	}
 	return all
 }
+
+// unbegun is the objection to a review that was never begun.
+var unbegun = Item{Severity: high, Issue: "The review was never begun.", Suggestion: "Begin the review before deciding."}
 
 type objector func(seen bool, it Item, format string, args ...any)
 

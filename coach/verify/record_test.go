@@ -254,6 +254,9 @@ func TestReviewThatWasNeverBegun(t *testing.T) {
 	d, overrides := s.review().Record(s.decision)
 	require.Equal(t, verify.Feedback, d.Verdict)
 	require.True(t, hasPrefix(overrides, "the review was never begun"))
+	judged := new(verify.Review).Judge()
+	require.Equal(t, verify.Feedback, judged.Verdict)
+	require.Equal(t, "The review was never begun.", judged.Items[0].Issue)
 	require.False(t, d.Contracts.Validated)
 }
 

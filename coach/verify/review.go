@@ -174,7 +174,8 @@ func (r *Review) require(f Facts, q Requirement) (s Status, found string, byFact
 	return s, code(q.Command) + ": " + found, true
 }
 
-// Judge returns the decision that the facts alone support. It does not record it: [Review.Record] does.
+// Judge returns the decision that the facts alone support. It does not record it: [Review.Record] does. A review that
+// was never begun gets feedback.
 func (r *Review) Judge() Decision {
 	f := r.seen()
 	d := Decision{Verdict: Approve, TaskID: r.task.ID, Rationale: "From what was observed alone."}
@@ -192,6 +193,9 @@ func (r *Review) Judge() Decision {
 		d.Requirements = append(d.Requirements, c)
 	}
 	d.Items = toFix(compare(r.report, f))
+	if !r.begun {
+		d.Verdict, d.Items = Feedback, append(d.Items, unbegun)
+	}
 	return d
 }
 
