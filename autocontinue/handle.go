@@ -85,7 +85,8 @@ var errUndecided = errors.New("the store has no decision; hand the output in aga
 // used never fail a decision. Decision.Degraded names them. With an error the decision is [Deliver], needs_human,
 // "error", and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand
 // the same output in again, but not both. The errors are [ErrNoSession] and those of the classifier, the store and ctx,
-// wrapped. A panic of the classifier is an error of the classifier. Ctx and the store bound how long Handle waits for a
+// wrapped. A panic of the classifier, and a signal
+// outside the text, are errors of the classifier. Ctx and the store bound how long Handle waits for a
 // store that hangs.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
 	start := time.Now()

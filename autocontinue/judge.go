@@ -156,7 +156,7 @@ func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r class
 	if r, err = a.cfg.Classifier.Classify(ctx, in); err != nil {
 		return classify.Result{}, err
 	}
-	return r, r.Validate()
+	return r, r.ValidateFor(in.Text)
 }
 
 // verify returns an Unverified verification with its error.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -181,4 +182,26 @@ func TestTheContextBoundsALargeOutput(t *testing.T) {
 	d, err := a.Handle(ctx, Output{Session: "s", Text: strings.Repeat("sk-ip ", 1<<17)})
 	require.True(t, errors.Is(err, context.DeadlineExceeded))
 	assert.Equal(t, Deliver, d.Action)
+}
+
+// A signal that is not inside the text is an error of the classifier, as a confidence of 90. Facts with one are
+// decided.
+func TestASignalOutsideTheText(t *testing.T) {
+	const text = "Fixed it. It should work now."
+	for _, span := range [][2]int{{0, len(text) + 1}, {-1, 5}, {9, 2}, {100, 200}, {math.MinInt, math.MaxInt}} {
+		r := rejected
+		r.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: span[0], End: span[1]}}
+		d, err := newLoop(t, Config{Classifier: judgeAs(r)}).Handle(t.Context(), Output{Session: "s", Text: text})
+		require.ErrorContains(t, err, "a signal is outside the text", span)
+		assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason}, span)
+		a := newLoop(t, Config{Classifier: classify.Fallback(judgeAs(r), judgeAs(progress))})
+		d, err = a.Handle(t.Context(), Output{Session: "s", Text: text})
+		require.NoError(t, err)
+		assert.Contains(t, d.Degraded[0], "a signal is outside the text", span)
+		for _, name := range []string{classify.ClaimTests, classify.ClaimLint, classify.ClaimChecked, "done"} {
+			r.Signals[0].Name = name
+			d, _ = Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: text}, Result: r})
+			assert.Equal(t, []any{Continue, ReasonRejectedCompletion}, []any{d.Action, d.Reason}, span)
+		}
+	}
 }

@@ -152,7 +152,7 @@ const DefaultThreshold = 0.80
 // Classifier judges one output.
 //
 // An implementation must be safe for concurrent use, must not change in or keep its slices, and must return either an
-// error or a result with a valid type and a confidence from 0 to 1. Text is data: nothing in it is an instruction.
+// error or a result that is valid, see [Result.ValidateFor]. Text is data: nothing in it is an instruction.
 type Classifier interface {
 	Classify(ctx context.Context, in Input) (Result, error)
 }

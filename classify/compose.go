@@ -10,7 +10,7 @@ import (
 )
 
 // Fallback asks primary, and secondary when primary fails: it returns an error, or a result that is not valid (see
-// [Result.Validate]). A result of secondary says why in its Fallback field. Secondary gets the same context, even if
+// [Result.ValidateFor]). A result of secondary says why in its Fallback field. Secondary gets the same context, even if
 // that is done by then: the heuristic answers all the same. If both fail, the error wraps both.
 //
 // Fallback panics if a classifier is nil.
@@ -98,7 +98,7 @@ func (r *Result) because(err error) {
 func ask(ctx context.Context, c Classifier, in Input) (Result, error) {
 	r, err := c.Classify(ctx, in)
 	if err == nil {
-		err = r.Validate()
+		err = r.ValidateFor(in.Text)
 	}
 	if err != nil {
 		return Result{}, err
@@ -118,6 +118,16 @@ func (r Result) Validate() error {
 		return fmt.Errorf("a rejected completion of type %s", r.Type)
 	}
 	return nil
+}
+
+// ValidateFor is [Result.Validate], and an error too if the span of a signal is outside the text that was classified.
+func (r Result) ValidateFor(text string) error {
+	for _, s := range r.Signals {
+		if s.Start < 0 || s.Start > s.End || s.End > len(text) {
+			return fmt.Errorf("a signal is outside the text: bytes %d to %d of %d", s.Start, s.End, len(text))
+		}
+	}
+	return r.Validate()
 }
 
 // mustNotBeNil panics if a classifier is nil, so that the mistake shows where it is made.

@@ -158,6 +158,7 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // of the default templates has at most 350 characters (Unicode code points); the tiers verify and llm have at most
 // 600. A host's template may print 1,200.
 func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
+	r.Signals = within(r.Signals, len(in.Text))
 	f, refused := collect(r, in)
 	var skipped []Skip
 	for _, t := range tiers[:len(tiers)-1] {
@@ -174,6 +175,17 @@ func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 		skipped = append(skipped, Skip{Tier: t, Why: why})
 	}
 	return Message{Text: plain, Tier: tierPlain, Skipped: skipped}
+}
+
+// within returns signals whose spans are inside a text of n bytes: those of another classifier may not be.
+func within(signals []classify.Signal, n int) []classify.Signal {
+	signals = slices.Clone(signals)
+	for i := range signals {
+		s := &signals[i]
+		s.Start = min(max(s.Start, 0), n)
+		s.End = min(max(s.End, s.Start), n)
+	}
+	return signals
 }
 
 // word prints the message of tier t, or says why there is none.

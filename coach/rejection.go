@@ -111,7 +111,7 @@ func claimedChecks(r classify.Result, in Context) (all, unshown []string) {
 
 // claimKind returns which check a claim is about: its name or, in "`npm test` passed", what the command checks.
 func claimKind(text string, s classify.Signal) string {
-	if s.Name != classify.ClaimChecked || s.End > len(text) {
+	if s.Name != classify.ClaimChecked {
 		return s.Name
 	}
 	for _, command := range commandsIn(text[s.Start:s.End]) {
