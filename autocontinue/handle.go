@@ -46,10 +46,16 @@ type AutoContinue struct {
 	queue queue
 }
 
-// New returns a loop made of cfg. A missing classifier and a [Policy] outside its ranges are errors.
+// New returns a loop made of cfg. A missing classifier, a nil pointer or function in an interface, and
+// a [Policy] outside its ranges are errors.
 func New(cfg Config) (*AutoContinue, error) {
 	if cfg.Classifier == nil {
 		return nil, errors.New("autocontinue: Config.Classifier is nil: set it, for example to a classify.NewHeuristic")
+	}
+	for _, v := range []any{cfg.Classifier, cfg.Store, cfg.Plans, cfg.Verifier, cfg.Observer} {
+		if classify.HoldsNil(v) {
+			return nil, fmt.Errorf("autocontinue: Config has a nil %T", v)
+		}
 	}
 	if err := cfg.Policy.check(); err != nil {
 		return nil, err
@@ -62,12 +68,21 @@ func New(cfg Config) (*AutoContinue, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	} else if cfg.Logger.Handler() == nil {
+		return nil, errors.New("autocontinue: Config.Logger is a zero Logger: make one with slog.New")
 	}
 	return &AutoContinue{cfg: cfg}, nil
 }
 
 // ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
 var ErrNoSession = errors.New("autocontinue: the session ID is empty: set Output.Session to the conversation's ID")
+
+// errNil is the error of a call that cannot work.
+var errNil = errors.New("autocontinue: the context is nil, or this AutoContinue is not made with New")
+
+func (a *AutoContinue) usable(ctx context.Context) bool {
+	return ctx != nil && a != nil && a.cfg.Classifier != nil
+}
 
 // errUndecided is for a store that reports success without an update, or for a session from which another process took
 // what decided about the output.
@@ -85,10 +100,12 @@ var errUndecided = errors.New("the store has no decision; hand the output in aga
 // used never fail a decision. Decision.Degraded names them. With an error the decision is [Deliver], needs_human,
 // "error", and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand
 // the same output in again, but not both. The errors are [ErrNoSession] and those of the classifier, the store and ctx,
-// wrapped. A panic of the classifier, and a signal
-// outside the text, are errors of the classifier. Ctx and the store bound how long Handle waits for a
-// store that hangs.
+// wrapped. A panic of the classifier or of a skill's detector is an error, and so is a signal outside the text. Ctx and
+// the store bound how long Handle waits for a store that hangs.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
+	if !a.usable(ctx) {
+		return failure(out, State{}, classify.Result{}), errNil
+	}
 	start := time.Now()
 	if s, ok := a.cfg.Observer.(Starter); ok {
 		ctx = s.Start(ctx)
@@ -117,6 +134,9 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 // progress. An output that was not decided before is then delivered as superseded. Its errors are [ErrNoSession] and
 // those of the store, wrapped.
 func (a *AutoContinue) Reset(ctx context.Context, session string) error {
+	if !a.usable(ctx) {
+		return errNil
+	}
 	if session == "" {
 		return ErrNoSession
 	}

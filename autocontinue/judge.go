@@ -31,6 +31,9 @@ import (
 // secrets; Facts.Output is out as it is. The errors are [ErrNoSession] and that of the classifier, wrapped. If an
 // output cannot be judged, Decide with Facts of the output alone gives the Deliver that Handle returns with its error.
 func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, error) {
+	if !a.usable(ctx) {
+		return Facts{}, errNil
+	}
 	if out.Session == "" {
 		return Facts{}, ErrNoSession
 	}
@@ -55,8 +58,14 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 	if s.isOurs(in.Request) {
 		in.Request = ""
 	}
-	a.stages(ctx, &f)
-	skill, ok := a.cfg.Skills.Detect(skills.Query{Text: in.Request, Phase: out.Phase})
+	var skill skills.Skill
+	ok := false
+	if err = a.stages(ctx, &f); err == nil {
+		skill, ok, err = a.detect(ctx, skills.Query{Text: in.Request, Phase: out.Phase})
+	}
+	if err != nil {
+		return f, in, fmt.Errorf("autocontinue: skills: %w", err)
+	}
 	if at := s.stageOf(f.Stages).Done; at < len(f.Stages) {
 		skill, ok = f.Stages[at], true
 	}
@@ -96,20 +105,31 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 }
 
 // stages finds the skills of Output.Stages, and whether the turn works on one.
-func (a *AutoContinue) stages(ctx context.Context, f *Facts) {
+func (a *AutoContinue) stages(ctx context.Context, f *Facts) error {
 	if len(f.Output.Stages) == 0 {
-		return
+		return nil
 	}
 	for _, name := range f.Output.Stages {
-		skill, ok := a.cfg.Skills.Detect(skills.Query{Text: name, Phase: name})
+		skill, ok, err := a.detect(ctx, skills.Query{Text: name, Phase: name})
+		if err != nil {
+			return err
+		}
 		if !ok {
 			a.degrade(ctx, f, fmt.Sprintf("stages: %.40q is not the trigger or phase of a skill", a.redacted(name)))
 			f.Stages = nil
-			return
+			return nil
 		}
 		f.Stages = append(f.Stages, skill)
 	}
 	f.OnlyAsked = OnlyAsked(ctx, f.Output)
+	return nil
+}
+
+// detect asks the skills. Its error is a panic of a detector.
+func (a *AutoContinue) detect(ctx context.Context, q skills.Query) (s skills.Skill, ok bool, err error) {
+	defer a.recovered(ctx, &err)
+	s, ok = a.cfg.Skills.Detect(q)
+	return s, ok, nil
 }
 
 // OnlyAsked reports whether the human only asked a question, and no file is known to be edited since the last

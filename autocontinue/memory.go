@@ -35,6 +35,9 @@ func NewMemoryStore(sessions int) *MemoryStore { return &MemoryStore{max: sessio
 
 // Load returns the session's state. Its only error is that of ctx.
 func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
+	if ctx == nil {
+		return State{}, errNil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.sessions[session]
@@ -48,6 +51,9 @@ func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
 // Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when
 // the store is full.
 func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State) (State, error)) error {
+	if ctx == nil {
+		return errNil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := ctx.Err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"math"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
 func TestMisuseIsAnError(t *testing.T) {
@@ -26,8 +28,26 @@ func TestMisuseIsAnError(t *testing.T) {
 	_, err = a.Judge(t.Context(), Output{Text: "a"}, State{})
 	require.ErrorIs(t, err, ErrNoSession)
 	require.ErrorIs(t, a.Reset(t.Context(), ""), ErrNoSession)
+	var none context.Context
+	for _, bad := range []*AutoContinue{{}, nil, a} {
+		d, err = bad.Handle(none, Output{Session: "s", Text: "a"})
+		require.ErrorIs(t, err, errNil)
+		assert.Equal(t, []any{Deliver, Outcome("needs_human"), Reason("error")}, []any{d.Action, d.Outcome, d.Reason})
+		_, err = bad.Judge(none, Output{Session: "s", Text: "a"}, State{})
+		require.ErrorIs(t, err, errNil)
+		require.ErrorIs(t, bad.Reset(none, "s"), errNil)
+	}
+	_, err = NewMemoryStore(0).Load(none, "s")
+	require.ErrorIs(t, err, errNil)
+	require.ErrorIs(t, NewMemoryStore(0).Update(none, "s", nil), errNil)
+	var nilFunc classify.ClassifierFunc
 	for name, cfg := range map[string]Config{
 		"no classifier":   {},
+		"nil func":        {Classifier: nilFunc},
+		"nil heuristic":   {Classifier: (*classify.Heuristic)(nil)},
+		"nil store":       {Classifier: judgeAs(progress), Store: (*MemoryStore)(nil)},
+		"nil verifier":    {Classifier: judgeAs(progress), Verifier: verifierFunc(nil)},
+		"zero logger":     {Classifier: judgeAs(progress), Logger: &slog.Logger{}},
 		"policy, count":   {Classifier: judgeAs(progress), Policy: Policy{MaxContinues: 1001}},
 		"policy, no gate": {Classifier: judgeAs(progress), Policy: Policy{MinConfidence: 1.1}},
 	} {
@@ -193,7 +213,7 @@ func TestASignalOutsideTheText(t *testing.T) {
 		r.Signals = []classify.Signal{{Kind: classify.SignalClaim, Name: classify.ClaimTests, Start: span[0], End: span[1]}}
 		d, err := newLoop(t, Config{Classifier: judgeAs(r)}).Handle(t.Context(), Output{Session: "s", Text: text})
 		require.ErrorContains(t, err, "a signal is outside the text", span)
-		assert.Equal(t, []any{Deliver, ReasonError}, []any{d.Action, d.Reason}, span)
+		assert.Equal(t, []any{Deliver, Reason("error")}, []any{d.Action, d.Reason}, span)
 		a := newLoop(t, Config{Classifier: classify.Fallback(judgeAs(r), judgeAs(progress))})
 		d, err = a.Handle(t.Context(), Output{Session: "s", Text: text})
 		require.NoError(t, err)
@@ -201,7 +221,27 @@ func TestASignalOutsideTheText(t *testing.T) {
 		for _, name := range []string{classify.ClaimTests, classify.ClaimLint, classify.ClaimChecked, "done"} {
 			r.Signals[0].Name = name
 			d, _ = Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: text}, Result: r})
-			assert.Equal(t, []any{Continue, ReasonRejectedCompletion}, []any{d.Action, d.Reason}, span)
+			assert.Equal(t, []any{Continue, Reason("rejected_completion")}, []any{d.Action, d.Reason}, span)
 		}
 	}
 }
+
+// A file system and a detector that panic do not end the host's process.
+func TestPanicsOfFilesAndDetectors(t *testing.T) {
+	type files struct{ fs.FS }
+	a := newLoop(t, Config{Classifier: judgeAs(completion), Plans: files{}})
+	d := handle(t, a, Output{Text: "Done.", PlanFile: "plan.md"})
+	assert.Equal(t, []any{Deliver, Reason("completion")}, []any{d.Action, d.Reason})
+	assert.Contains(t, d.Degraded[0], "plan: the file system autocontinue.files panics")
+
+	for _, stages := range [][]string{nil, {"build"}} {
+		a = newLoop(t, Config{Classifier: judgeAs(progress), Skills: skills.NewRegistry((*skills.Registry)(nil), panicking{})})
+		d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a", Request: "b", Stages: stages})
+		require.ErrorContains(t, err, "autocontinue: skills: panic: boom")
+		assert.Equal(t, []any{Deliver, Reason("error")}, []any{d.Action, d.Reason})
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Detect(skills.Query) (skills.Skill, bool) { panic("boom") }

@@ -133,11 +133,17 @@ func (r Result) ValidateFor(text string) error {
 // mustNotBeNil panics if a classifier is nil, so that the mistake shows where it is made.
 func mustNotBeNil(who string, list ...Classifier) {
 	for _, c := range list {
-		v := reflect.ValueOf(c)
-		if c == nil || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil() {
+		if c == nil || HoldsNil(c) {
 			panic("classify: " + who + " of a nil classifier")
 		}
 	}
+}
+
+// HoldsNil reports whether an interface that is not nil holds a nil pointer or a nil function, which would fail when it
+// is called. Constructors refuse it. A nil map or slice is an empty one.
+func HoldsNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func) && r.IsNil()
 }
 
 // ConfidenceGate applies the rule "unsure means human" to the results of c: a status whose confidence is below

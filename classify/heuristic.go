@@ -73,7 +73,7 @@ func NewHeuristic(opts ...Option) (*Heuristic, error) {
 // weights have a row for it.
 func Tables(fsys fs.FS) Option {
 	return func(h *Heuristic) error {
-		if fsys == nil {
+		if fsys == nil || HoldsNil(fsys) {
 			return errors.New("tables: no file system")
 		}
 		lexicons, err := fs.Glob(fsys, "*.txt")
@@ -114,7 +114,7 @@ func Tables(fsys fs.FS) Option {
 // unknown language. Phrases and [Tables] with lexicons exclude each other: the later one counts.
 func Phrases(fsys fs.FS) Option {
 	return func(h *Heuristic) error {
-		if fsys == nil {
+		if fsys == nil || HoldsNil(fsys) {
 			return errors.New("phrases: no file system")
 		}
 		l, err := newLanguages(folder(embedded, "lexicon"), fsys)

@@ -88,6 +88,9 @@ func loadTemplates(fsys fs.FS) (map[string]messages, error) {
 	if fsys == nil {
 		return nil, nil
 	}
+	if classify.HoldsNil(fsys) {
+		return nil, fmt.Errorf("coach: Config.Templates is a nil %T", fsys)
+	}
 	files, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("coach: templates: %w", err)

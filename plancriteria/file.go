@@ -27,10 +27,15 @@ func ExtractFile(fsys fs.FS, name string) (Criteria, error) {
 	return c, nil
 }
 
-func readFile(fsys fs.FS, name string) ([]byte, error) {
+func readFile(fsys fs.FS, name string) (_ []byte, err error) {
 	if fsys == nil || name == "" {
 		return nil, fmt.Errorf("no file system or no name: %w", fs.ErrInvalid)
 	}
+	defer func() { // a nil pointer in the interface, for example
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file system %T panics: %v: %w", fsys, p, fs.ErrInvalid)
+		}
+	}()
 	clean := path.Clean(filepath.ToSlash(name))
 	if !filepath.IsLocal(filepath.FromSlash(clean)) {
 		return nil, fmt.Errorf("%q leaves the file tree: %w", name, fs.ErrInvalid)

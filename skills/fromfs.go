@@ -28,6 +28,11 @@ func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
 	if fsys == nil {
 		return nil, []error{errors.New("skills: no file system")}
 	}
+	defer func() { // a nil pointer in the interface, for example
+		if p := recover(); p != nil {
+			skipped = append(skipped, fmt.Errorf("skills: the file system %T panics: %v", fsys, p))
+		}
+	}()
 	for _, folder := range folders {
 		entries, err := fs.ReadDir(fsys, folder)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -69,6 +69,9 @@ func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
 	if name == "" {
 		return nil, errors.New("filestore: the document's name is empty")
 	}
+	if !s.made() {
+		return nil, errZero
+	}
 	return newDocument[T](s, kind, name), nil
 }
 
@@ -105,11 +108,18 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
+func ended(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("filestore: the context is nil: give context.Background() if there is none")
+	}
+	return ctx.Err()
+}
+
 // Load returns the value, the zero T if there is none or it cannot be read: the next Update sets such a file aside. It
 // sees what an Update wrote that has returned. The errors are those of ctx, [autocontinue.ErrStateVersion] and
 // [autocontinue.ErrUnavailable].
 func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return v, err
 	}
 	root, err := d.store.open(false)
@@ -129,7 +139,7 @@ func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 // the document's lock held: it must not use the store. The errors are those of fn and Load, [ErrTooLarge], and
 // [autocontinue.ErrConflict]; after an error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return err
 	}
 	root, err := d.store.open(true)

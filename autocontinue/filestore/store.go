@@ -71,6 +71,10 @@ func New(dir string, opts Options) (*Store, error) {
 	return &Store{dir: dir, opts: opts, tryLock: tryLock}, nil
 }
 
+var errZero = errors.New("filestore: this Store or Document is a zero value: make one with New or NewDocument")
+
+func (s *Store) made() bool { return s != nil && s.tryLock != nil }
+
 // Dir returns the folder, as an absolute path.
 func (s *Store) Dir() string { return s.dir }
 
@@ -105,6 +109,9 @@ func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.
 
 // open opens the folder. Without create, a missing folder is [fs.ErrNotExist].
 func (s *Store) open(create bool) (*os.Root, error) {
+	if !s.made() {
+		return nil, errZero
+	}
 	root, err := os.OpenRoot(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !create {

@@ -82,7 +82,7 @@ func (s *Session) step(
 
 // peek returns an item. Its bodies never change, so that they can be read with the session unlocked.
 func (s *Session) peek(id string) (Item, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	it, err := s.st.item(id)
 	if err != nil {

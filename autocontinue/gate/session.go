@@ -66,6 +66,14 @@ func (s *Session) checkPolicy(p Policy) error {
 	return nil
 }
 
+// lock locks the session. It panics if that was not made with [New] or [Replay].
+func (s *Session) lock() {
+	if s == nil || s.st == nil {
+		panic("gate: this Session is nil or a zero value: make one with New or Replay")
+	}
+	s.mu.Lock()
+}
+
 // op runs one operation. It judges sub, unless that is empty, with the session unlocked, and again if the policy changed
 // meanwhile. Then it calls do with the session locked, and tells the watchers.
 func (s *Session) op(now time.Time, sub Subject, body value, do func(time.Time, verdict) error) error {
@@ -88,7 +96,7 @@ func (s *Session) op(now time.Time, sub Subject, body value, do func(time.Time, 
 
 // locked calls do if the policy is still p. Otherwise it returns nil.
 func (s *Session) locked(p Policy, do func() error) (tell func(), err error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.st.policy != p {
 		return nil, nil
@@ -168,7 +176,7 @@ func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
 
 // Policy returns the policy that holds.
 func (s *Session) Policy() Policy {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.st.policy
 }
@@ -188,7 +196,7 @@ func (s *Session) SetAudited(now time.Time, by string, on bool) error {
 
 // Audited reports whether people are asked.
 func (s *Session) Audited() bool {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.st.audited
 }
@@ -239,7 +247,7 @@ func (s *Session) Unfinished() []Item {
 
 // Items returns the items of a run, oldest first; none if the run is unknown or no longer kept.
 func (s *Session) Items(run string) []Item {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if r := s.st.runs[run]; r != nil {
 		return copies(r.items)
@@ -248,7 +256,7 @@ func (s *Session) Items(run string) []Item {
 }
 
 func (s *Session) collect(ok func(*Item) bool) []Item {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return copies(s.st.list(ok))
 }
@@ -261,7 +269,7 @@ func (s *Session) Item(id string) (Item, bool) {
 
 // Runs returns the runs whose items are kept, in the order in which they began.
 func (s *Session) Runs() []Run {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	list := slices.SortedFunc(maps.Values(s.st.runs), func(a, b *run) int {
 		return cmp.Compare(a.items[0].Seq, b.items[0].Seq)
@@ -276,7 +284,7 @@ func (s *Session) Runs() []Run {
 
 // Phase returns the phase of a run, also of a forgotten one.
 func (s *Session) Phase(run string) Phase {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.st.phase(run)
 }
@@ -284,7 +292,7 @@ func (s *Session) Phase(run string) Phase {
 // Head returns the sequence number and the hash of the last line, 0 and zeros before the first, and the bytes of all
 // whole lines, also replayed ones. Options.Journal must not call it.
 func (s *Session) Head() (seq uint64, sum string, size int64) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.st.seq, s.st.sum, s.st.bytes
 }

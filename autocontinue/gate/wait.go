@@ -153,11 +153,11 @@ func (s *Session) Do(
 // the same time, or before: a reader that needs the order calls [Session.Events] when f says that there is something
 // new. cancel does not wait: f may be running.
 func (s *Session) Watch(f func(Event)) (cancel func()) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	s.watchers = append(slices.Clone(s.watchers), &f)
 	return func() {
-		s.mu.Lock()
+		s.lock()
 		defer s.mu.Unlock()
 		s.watchers = slices.DeleteFunc(slices.Clone(s.watchers), func(o *func(Event)) bool { return o == &f })
 	}
@@ -167,7 +167,7 @@ func (s *Session) Watch(f func(Event)) (cancel func()) {
 // longer kept, or if after is above the last one, of another journal. Then show the state anew and go on from the last
 // event. A reader that follows calls [Session.Watch] first and then Events, and skips by Seq what comes twice.
 func (s *Session) Events(after uint64) (events []Event, all bool) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	for _, e := range s.st.events {
 		if e.Seq > after {

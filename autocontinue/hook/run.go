@@ -3,11 +3,13 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
+	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
@@ -53,8 +55,13 @@ type Pause struct {
 // [autocontinue.AutoContinue.Handle]. An error about the payload never holds text of it.
 func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte, err error) {
 	e, err := h.read(payload)
-	if err != nil {
+	switch {
+	case err != nil:
 		return h.Pass(), err
+	case ctx == nil:
+		return h.Pass(), errors.New("hook: the context is nil: give context.Background() if there is none")
+	case cfg.Sessions == nil || classify.HoldsNil(cfg.Sessions) || cfg.Loop == nil:
+		return h.Pass(), errors.New("hook: Config.Sessions or Config.Loop is nil: both are required")
 	}
 	for _, text := range []*string{&e.Message.text, &e.Prompt.text} {
 		*text = plaintext.Redact(*text, cfg.Secrets...)

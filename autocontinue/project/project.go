@@ -49,8 +49,12 @@ type settings struct {
 	Goal    *Goal  `json:"goal,omitempty"`
 }
 
-// Open returns the projects that a store keeps, for sessions of a host. Now is the clock.
+// Open returns the projects that a store keeps, for sessions of a host. Now is the clock. Open panics if one of them is
+// nil.
 func Open(store *filestore.Store, host string, now func() time.Time) *Projects {
+	if store == nil || now == nil {
+		panic("project: Open of a nil store or clock")
+	}
 	return &Projects{store, host, now}
 }
 

@@ -50,6 +50,12 @@ func (o *Options) defaults() error {
 // A failure of c, even a panic, is a fault of the case's verdict, and not an error of Evaluate. A case or an option
 // that makes no sense is an error before c is called. At the end of ctx there is no report.
 func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Options) (Report, error) {
+	if c == nil || classify.HoldsNil(c) {
+		return Report{}, errors.New("evaluate: there is no classifier")
+	}
+	if ctx == nil {
+		return Report{}, errors.New("evaluate: the context is nil: give context.Background() if there is none")
+	}
 	if err := cmp.Or(opts.defaults(), checkAll(cases)); err != nil {
 		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}

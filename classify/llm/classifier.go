@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -34,8 +33,11 @@ var _ classify.Classifier = (*Classifier)(nil)
 // one with neither file, or with a file of another name, or one that is not a regular file, cannot be read, is larger
 // than 64 KiB or empty, or has an example with a fault.
 func New(client *Client, o Options) (*Classifier, error) {
-	if client == nil {
-		return nil, errors.New("llm: no client")
+	if client == nil || client.transport == nil {
+		return nil, errZeroClient
+	}
+	if classify.HoldsNil(o.Prompt) {
+		return nil, fmt.Errorf("llm: Options.Prompt is a nil %T", o.Prompt)
 	}
 	system, err := systemMessage(o.Prompt)
 	if err != nil {

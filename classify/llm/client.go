@@ -77,6 +77,8 @@ func NewClient(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+var errZeroClient = errors.New("llm: the client is nil or a zero value: make one with NewClient")
+
 // keyMask returns a function that takes a key out of a text: a careless server repeats the header that it got. A
 // shorter key than 8 characters is a placeholder for a server that asks for none.
 func keyMask(key string) func(string) string {
@@ -100,6 +102,12 @@ func keyMask(key string) func(string) string {
 //
 // The error is, or wraps, an [*Error], [ErrOpen], an error of the cache, or the context's error if the time is over.
 func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
+	if c == nil || c.transport == nil {
+		return Answer{}, errZeroClient
+	}
+	if ctx == nil {
+		return Answer{}, errors.New("llm: the context is nil: give context.Background() if there is none")
+	}
 	if call.Schema != nil && !json.Valid(call.Schema) {
 		return Answer{}, errors.New("llm: the schema of a call is not JSON")
 	}

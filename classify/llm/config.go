@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // Config says what to ask and how: an endpoint, or with Command a program. An endpoint needs a model, and a key or a
@@ -21,7 +23,8 @@ type Config struct {
 	Key     string // may be empty for a server that asks for none
 	BaseURL string // absolute, without query, with the version: "http://localhost:11434/v1"; empty is OpenAI's
 
-	// InsecureHTTP allows a key over plain http to another machine, or through a proxy. Without it that is an error.
+	// InsecureHTTP allows a key over plain http to another machine, or through a proxy. Without it that is an error. Only
+	// the proxy that an *http.Transport has at NewClient is seen: the host answers for a Transport of another type.
 	InsecureHTTP bool
 
 	// Azure is Azure OpenAI with its deployments: BaseURL is the resource ("https://name.openai.azure.com"), Model is the
@@ -85,6 +88,10 @@ func (c Config) check() error {
 		}
 	}
 	switch {
+	case classify.HoldsNil(c.Cache):
+		return fmt.Errorf("the cache is a nil %T", c.Cache)
+	case classify.HoldsNil(c.Transport):
+		return fmt.Errorf("the transport is a nil %T", c.Transport)
 	case c.Timeout < 0:
 		return errors.New("the timeout is negative")
 	case c.Retries < -1 || c.Retries > maxRetries:

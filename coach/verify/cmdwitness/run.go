@@ -87,6 +87,9 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	if err := cmd.check(); err != nil {
 		return Result{}, fmt.Errorf("cmdwitness: %w", err)
 	}
+	if ctx == nil {
+		return Result{}, errors.New("cmdwitness: the context is nil: give context.Background() if there is none")
+	}
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}

@@ -128,6 +128,9 @@ func (w *Witness) File(ctx context.Context, rev, name string, max int) (text []b
 // What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and named in Unseen. The
 // error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
+	if ctx == nil {
+		return verify.Facts{}, errors.New("gitwitness: the context is nil: give context.Background() if there is none")
+	}
 	l := &look{w: w, q: q}
 	err := l.all(ctx)
 	if ctx.Err() != nil {

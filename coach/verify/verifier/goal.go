@@ -77,6 +77,9 @@ var _ autocontinue.Verifier = Goal{}
 // context and of Next.
 func (g Goal) Verify(ctx context.Context, out autocontinue.Output,
 	r classify.Result) (v autocontinue.Verification, err error) {
+	if classify.HoldsNil(g.Next) {
+		return v, fmt.Errorf("verifier: Goal.Next is a nil %T", g.Next)
+	}
 	var goal *autocontinue.Goal
 	if !autocontinue.OnlyAsked(ctx, out) {
 		if goal, err = g.look(ctx, out, r); err != nil {
