@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -117,7 +118,21 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if err != nil {
 		return err
 	}
+	if k != nil { // an update sets aside a state that cannot be read; Handle reports any other error
+		_ = k.store.Update(cmd.Context(), out.Session, func(s autocontinue.State) (autocontinue.State, error) {
+			return s, context.Canceled // change nothing
+		})
+		if k.lost {
+			out.Hold = "state lost, so nobody knows how often this turn was continued" // as a hook says it
+		}
+	}
 	d, err := ac.Handle(cmd.Context(), out)
+	if err == nil && k != nil && k.lost {
+		err = k.store.Update(cmd.Context(), out.Session, func(s autocontinue.State) (autocontinue.State, error) {
+			s.HandedOver = true // for the rest of the turn
+			return s, nil
+		})
+	}
 	if err != nil {
 		return storeFailure(err, showHuman)
 	}

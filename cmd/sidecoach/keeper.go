@@ -63,6 +63,7 @@ type keeper struct {
 	verifies atomic.Bool         // this may take longer
 	folder   string              // where the agent works
 	last     *autocontinue.Event // the decision; nil before it
+	lost     bool                // the state could not be read and was set aside
 	failed   bool                // the journal has a decision with an error
 	judge    *rememberingJudge   // nil if no LLM judges
 }
@@ -106,6 +107,7 @@ func (k *keeper) warn(err error) {
 func (k *keeper) setAside(kind, what string) {
 	if kind == "sessions" {
 		what += "; the session starts afresh"
+		k.lost = true
 	}
 	complain(k.stderr, "sidecoach: "+what)
 	k.note(what)
