@@ -1,8 +1,12 @@
 package classify
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -204,9 +208,10 @@ func (rd *reading) closes(r string) bool {
 const maxUnclear = 200 // bytes
 
 // unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at
-// all, and no number, code or data. "asdf", "null" and "{}" are such texts, and so is one of which too little was read
-// to see a sentence. A bare number may answer a request; without one it is unclear, too.
-func (rd *reading) unclear(requested bool) bool {
+// all, and no code. "asdf", "null" and "{}" are such texts, and so are data alone: JSON without a text of several words,
+// a generated ID, signs without letters. So is a text of which too little was read to see a sentence. A bare number, a
+// name or a hash may answer a question; without one it is unclear, too.
+func (rd *reading) unclear(asked bool) bool {
 	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
 	if rd.skipped || len(rd.text) > someText {
 		return rd.skipped && !data && rd.sentences == 0
@@ -215,14 +220,20 @@ func (rd *reading) unclear(requested bool) bool {
 	if len(text) > maxUnclear {
 		return false
 	}
-	switch strings.ToLower(text) {
-	case "null", "nil", "undefined", "nan", "<nil>", "[object object]", "%s", "%d", "%v":
+	switch strings.ToLower(strings.Trim(text, "[]<>()")) {
+	case "null", "nil", "undefined", "nan", "object object", "%s", "%d", "%v", "true", "false", "/dev/null", "no output",
+		"no response":
 		return true
 	}
-	if !requested && strings.Trim(text, "0123456789.,+-% ") == "" {
+	const digits = "0123456789"
+	number := strings.Trim(text, digits+".,+-% ") == ""
+	signs := rd.any == 0 && !data && !strings.ContainsFunc(text, unicode.IsLetter)
+	id := strings.Trim(text, digits+"abcdefABCDEFx-") == "" && len(text) >= 6 && strings.ContainsAny(text, digits)
+	uuid := id && len(text) == 36 && strings.Count(text, "-") == 4
+	if !asked && (number || id || utf8.RuneCountInString(text) == 1) || !number && (signs || uuid || onlyJSON(text)) {
 		return true
 	}
-	if data || strings.ContainsAny(text, "0123456789") || rd.nWords > 3 || rd.any != 0 || rd.common > 0 ||
+	if data || strings.ContainsAny(text, digits) || rd.nWords > 3 || rd.any != 0 || rd.common > 0 ||
 		rd.foreign > 0 || rd.words.known > 0 {
 		return false
 	}
@@ -232,6 +243,13 @@ func (rd *reading) unclear(requested bool) bool {
 		}
 	}
 	return true
+}
+
+// onlyJSON reports whether text is a JSON array or object in which no text has several words.
+func onlyJSON(text string) bool {
+	var compact bytes.Buffer
+	return strings.IndexAny(text, "[{") == 0 && json.Compact(&compact, []byte(text)) == nil &&
+		!strings.ContainsFunc(compact.String(), plaintext.IsSpace)
 }
 
 // fits reports whether the text is in the lexicon's language.

@@ -481,7 +481,9 @@ func TestNumbersThatAreStatusesToo(t *testing.T) {
 // A text that says nothing is neither a completion nor sent on: the human sees it.
 func TestUnclear(t *testing.T) {
 	for _, text := range []string{"asdf", "null", "{}", "qwer zxcv", "...", "()", "[]", "-", "~~~", "\u200bxq\n",
-		"<nil>", "[object Object]", "%s", "%d"} {
+		"<nil>", "[object Object]", "%s", "%d", "[1,2,3]", `{"a": 1}`, "{\n  \"status\": \"ok\"\n}\n", "$1", "false", "true",
+		"550e8400-e29b-41d4-a716-446655440000", "/dev/null", "[No response]", "<no output>", "0", "-1", "3.14", "1.",
+		"1 2 3", "0xdeadbeef", "k", "你"} {
 		for _, request := range []string{"", "fix the login"} {
 			r := judge(t, Input{Text: text, Request: request})
 			assert.Equal(t, Status, r.Type, "%q %s", text, r.Reason)
@@ -491,10 +493,10 @@ func TestUnclear(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"Done.", "ok", "42 tests", "`main.go`", "fertig", "完成", "готово", "```\n12 passed\n```",
-		"Which one?", "error", "listo"} {
+		"Which one?", "error", "listo", "main.go", `{"result":"Fixed the parser, all 12 tests pass."}`} {
 		assert.NotContains(t, judge(t, Input{Text: text}).Reason, "unclear", text)
 	}
-	for _, text := range []string{"42", "0", "-3.5\n", "100%"} { // a number may answer what was asked
+	for _, text := range []string{"42", "0", "-3.5\n", "100%", "a1b2c3d"} { // a number may answer what was asked
 		r := judge(t, Input{Text: text})
 		assert.Contains(t, r.Reason, "unclear", text)
 		assert.Zero(t, r.Confidence, text)

@@ -20,7 +20,7 @@ type verdict struct {
 const maxUnread = 0.60
 
 func (v *verdict) result() Result {
-	if v.rd.unclear(v.req.text != "") {
+	if v.rd.unclear(v.req.asksQuestion()) {
 		reason := "unclear: the text has no words to judge"
 		if v.rd.skipped {
 			reason = "unclear: its beginning and its end have no words to judge, there was no time for more"
