@@ -477,3 +477,11 @@ func TestStopTakesEverythingAlong(t *testing.T) {
 	require.Empty(t, d.Unfinished())
 	require.Equal(t, stopped, d.Phase("r"))
 }
+
+func TestZeroSessionSaysSo(t *testing.T) {
+	const want = "gate: this Session is nil or a zero value: make one with New or Replay"
+	s := new(Session)
+	require.PanicsWithValue(t, want, func() { s.Pending() })
+	require.PanicsWithValue(t, want, func() { s.Policy() })
+	require.PanicsWithValue(t, want, func() { _ = s.SetPolicy(time.Now(), "ann", Policy{}) })
+}

@@ -13,8 +13,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
-	"github.com/sidecoach/sidecoach/autocontinue/gate"
-	"github.com/sidecoach/sidecoach/autocontinue/gate/console"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
 	"github.com/sidecoach/sidecoach/autocontinue/project"
@@ -76,8 +74,6 @@ func TestNilIsRefused(t *testing.T) {
 		"zero document": func() error { return second(new(filestore.Document[int]).Load(ctx)) },
 		"projects":      func() error { project.Open(nil, "", time.Now); return nil },
 		"clock":         func() error { project.Open(store, "", nil); return nil },
-		"zero session":  func() error { new(gate.Session).Pending(); return nil },
-		"console":       func() error { return second(console.New(console.Config{Session: &gate.Session{}})) },
 		"hook":          func() error { return second(hook.Run(ctx, hook.Claude, event, hook.Config{})) },
 		"hook's context": func() error {
 			return second(hook.Run(none, hook.Claude, event, hook.Config{}))

@@ -405,6 +405,8 @@ func TestPageKeepsItsOwnPolicy(t *testing.T) {
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
+	require.PanicsWithValue(t, "gate: this Session is nil or a zero value: make one with New or Replay",
+		func() { _, _ = New(Config{Session: &gate.Session{}}) })
 	s := serve(t).session
 	for _, tt := range []struct {
 		cfg  Config
