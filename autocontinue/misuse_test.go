@@ -235,7 +235,7 @@ func TestPanicsOfFilesAndDetectors(t *testing.T) {
 	assert.Contains(t, d.Degraded[0], "plan: the file system autocontinue.files panics")
 
 	for _, stages := range [][]string{nil, {"build"}} {
-		a = newLoop(t, Config{Classifier: judgeAs(progress), Skills: skills.NewRegistry((*skills.Registry)(nil), panicking{})})
+		a = newLoop(t, Config{Classifier: judgeAs(progress), Skills: skills.NewRegistry(panicking{})})
 		d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a", Request: "b", Stages: stages})
 		require.ErrorContains(t, err, "autocontinue: skills: panic: boom")
 		assert.Equal(t, []any{Deliver, Reason("error")}, []any{d.Action, d.Reason})

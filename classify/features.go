@@ -208,9 +208,9 @@ func (rd *reading) closes(r string) bool {
 const maxUnclear = 200 // bytes
 
 // unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at
-// all, and no code. "asdf", "null" and "{}" are such texts, and so are data alone: JSON without a text of several words,
-// a generated ID, signs without letters. So is a text of which too little was read to see a sentence. A bare number, a
-// name or a hash may answer a question; without one it is unclear, too.
+// all, and no code. "asdf", "null" and "{}" are such texts, and so is data alone: JSON in which no text has several
+// words, a UUID, signs without letters. So is a text of which too little was read to see a sentence. A bare number, a
+// hash or a letter may answer a question; without one it is unclear, too.
 func (rd *reading) unclear(asked bool) bool {
 	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
 	if rd.skipped || len(rd.text) > someText {
