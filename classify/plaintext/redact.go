@@ -3,22 +3,26 @@ package plaintext
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Redact returns s with each secret masked by asterisks. A mask has as many bytes as its secret, so a byte span of s
 // points at the same words of the result. These are secrets:
 //
 //   - each of the given ones with at least 8 bytes;
-//   - keys with the prefix of their issuer: sk-…, ghp_…, glpat-…, AKIA…, AIza…, xoxb-…, npm_…, hf_… and so on;
+//   - keys with the prefix of their issuer: sk-…, ghp_…, glpat-…, AKIA…, AIza…, xoxb-…, npm_…, hf_… and so on; inside
+//     a word, such as the name of a file, if they look random;
 //   - JSON web tokens, web hooks, and what follows "Bearer", "Basic", "Authorization:" or "Cookie:" in a header;
 //   - the password, the token, the key or the signature in a URL;
 //   - private keys in PEM, and age's;
 //   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key.
 //
-// The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Redact
-// misses a secret of another kind. Redacting a redacted text changes nothing.
+// The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Invisible
+// characters and terminal escape sequences do not hide a secret: they are masked with it. Redact misses a secret of
+// another kind. Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
 	var masked []byte // nil until something was found
 	mask := func(start, end int) {
@@ -31,6 +35,40 @@ func Redact(s string, secrets ...string) string {
 			}
 		}
 	}
+	findSecrets(s, secrets, mask)
+	if seen, at := withoutHidden(s); seen != "" {
+		findSecrets(seen, secrets, func(start, end int) { mask(at[start], at[end-1]+1) })
+	}
+	if masked == nil {
+		return s
+	}
+	return string(masked)
+}
+
+// withoutHidden returns s without invisible characters and terminal escape sequences, and where its bytes stand in s.
+// It returns nothing if s has none.
+func withoutHidden(s string) (seen string, at []int) {
+	if !strings.ContainsFunc(s, IsInvisible) {
+		return "", nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if escape := EscapeSequence(s[i:]); escape > 0 || IsInvisible(r) {
+			i += max(escape, n)
+			continue
+		}
+		for ; n > 0; n-- {
+			b.WriteByte(s[i])
+			at = append(at, i)
+			i++
+		}
+	}
+	return b.String(), at
+}
+
+// findSecrets calls mask for each secret of s.
+func findSecrets(s string, secrets []string, mask func(start, end int)) {
 	for _, secret := range secrets {
 		if len(secret) < minSecret {
 			continue
@@ -52,18 +90,16 @@ func Redact(s string, secrets ...string) string {
 			if after > len(s) || !rule.at(s, i) {
 				continue
 			}
-			m := rule.pattern().FindStringSubmatchIndex(s[after:])
-			if m == nil {
-				continue
-			}
-			for len(m) > 4 && m[2] < 0 { // the first group that matched
-				m = m[2:]
-			}
-			start, end := after+m[2], after+m[3]
-			switch secret := rule.looksSecret(s[start:end]); {
-			case secret:
+			inside := !rule.fold && !begins(s, i)
+			start, end := rule.find(s, after, inside)
+			secret := start < end && rule.looksSecret(s[start:end])
+			switch {
+			case secret && inside && rule.isRandom(s[start:end]):
+				start, end = rule.find(s, after, false)
 				mask(start, end)
-			case end-start < 256:
+			case secret && !inside:
+				mask(start, end)
+			case inside || end-start < 256:
 				continue // it may belong to a longer word: AWS_SECRET_ACCESS_KEY
 			}
 			if start-after < 40 { // what is skipped holds no secret; without this the time is not linear
@@ -72,10 +108,6 @@ func Redact(s string, secrets ...string) string {
 		}
 		i = next
 	}
-	if masked == nil {
-		return s
-	}
-	return string(masked)
 }
 
 // Secrets returns what Redact masks in s. So a secret that s shows by what stands beside it can be masked elsewhere.
@@ -104,6 +136,7 @@ func MaskedLine(s string, max int, secrets ...string) string {
 }
 
 const (
+	hexDigits   = "0123456789abcdef"
 	minSecret   = 8  // bytes
 	longestWord = 11 // bytes of a word that may end what another rule masks, and begin a secret: KEY=-----BEGIN
 )
@@ -139,13 +172,40 @@ var secretRules = sync.OnceValue(func() *[256][]secretRule {
 	return &rules
 })
 
-// at reports whether the rule's word stands at s[i:].
+// find returns where the group of the rule's pattern stands that matches at s[after:], if any. Inside of a word it reads
+// only so much that the time stays linear.
+func (r secretRule) find(s string, after int, inside bool) (start, end int) {
+	if inside {
+		s = s[:min(len(s), after+512)]
+	}
+	m := r.pattern().FindStringSubmatchIndex(s[after:])
+	if m == nil {
+		return 0, 0
+	}
+	for len(m) > 4 && m[2] < 0 { // the first group that matched
+		m = m[2:]
+	}
+	return after + m[2], after + m[3]
+}
+
+// at reports whether the rule's word stands at s[i:]. The name of a variable must begin a word. One letter or digit must
+// do so, or begin a number.
 func (r secretRule) at(s string, i int) bool {
 	word := s[i : i+len(r.word)]
 	if r.fold {
 		return strings.EqualFold(word, r.word)
 	}
-	return word == r.word && (i == 0 || r.word[0] == '_' || !inWord(s[i-1]) || isDiffLine(s, i))
+	if word != r.word {
+		return false
+	}
+	named := r.word[len(r.word)-1] == '=' && r.word[0] != '_'
+	if begins(s, i) {
+		return true
+	}
+	if len(word) == 1 && (isLetter(s[i-1]) || isDigit(s[i-1])) {
+		return !strings.Contains(hexDigits, s[i-1:i]) && strings.Trim(s[i:min(len(s), i+8)], hexDigits) == ""
+	}
+	return !named && !inBlob(s[:i])
 }
 
 // looksSecret reports whether value has what the group of the rule's pattern asks for.
@@ -158,6 +218,14 @@ func (r secretRule) looksSecret(value string) bool {
 		return digit || upper && lower
 	case "digit":
 		return digit && (upper || lower)
+	case "phrase":
+		return !sentence().MatchString(value)
+	case "mixedphrase":
+		return digit && !sentence().MatchString(value) && slices.ContainsFunc(strings.Fields(value), func(w string) bool {
+			return strings.ContainsAny(w, "0123456789") && pieces(w) > 2
+		})
+	case "strong":
+		return digit && pieces(value)*5 >= 2*len(value) || scrambled(value)
 	case "password":
 		return (digit && (upper || lower) || scrambled(value)) && !snakes().MatchString(value)
 	case "random":
@@ -205,13 +273,81 @@ var names = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + word + `[./_-])+` + word + `$`)
 })
 
+// sentence matches words between blanks of which one belongs to a sentence rather than to a passphrase.
+var sentence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|the|a|an|here|must|should|is|are|be|not|no|at|for|from|to|in|of|enter|change|` +
+		`and|or|see|with|by)\s|\s(?:here|me|key|password|token|secret)$`)
+})
+
 // snakes matches a name such as required_if_2.
 var snakes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(?:_[a-z]+)+[0-9]?$`) })
 
 func isLetter(c byte) bool { return 'a' <= c|' ' && c|' ' <= 'z' }
 
-// inWord counts a hyphen, so that a pattern begins once in a chain of words.
-func inWord(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' || c == '_' || c == '-' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isDiffLine reports whether s[i] follows the hyphen that begins a line of a diff.
-func isDiffLine(s string, i int) bool { return s[i-1] == '-' && (i == 1 || s[i-2] == '\n') }
+// begins reports whether a word begins at s[i:]. A hyphen does not end a word, so that a pattern begins once in a chain
+// of words, but that at the beginning of a line of a diff does; and so does an escape, such as \n, %3D and \u003d.
+func begins(s string, i int) bool {
+	if i == 0 {
+		return true
+	}
+	c, before := s[i-1], s[:i-1]
+	if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' {
+		return true
+	}
+	n := len(before)
+	return c == '-' && (n == 0 || before[n-1] == '\n') || isLetter(c) && strings.HasSuffix(before, `\`) ||
+		n > 1 && before[n-2] == '%' || n > 4 && before[n-5:n-3] == `\u` || n > 2 && before[n-3:n-1] == `\x`
+}
+
+// inBlob reports whether s ends in the middle of a long word that looks like encoded bytes.
+func inBlob(s string) bool {
+	start := len(s)
+	for start > max(0, len(s)-32) && (isLetter(s[start-1]) || isDigit(s[start-1])) {
+		start--
+	}
+	return len(s)-start >= 8 && mixes(s[start:], 4)
+}
+
+// isRandom reports whether what follows the rule's word looks random enough to be a key inside of a word.
+func (r secretRule) isRandom(value string) bool {
+	switch {
+	case r.word[0] == '_', strings.HasPrefix(r.pattern().String(), "^(["): // it has a strict form
+		return true
+	case len(r.word) < 4:
+		return mixes(value, 3) || scrambled(value)
+	}
+	return (strings.ContainsAny(value, "0123456789") && pieces(value)*4 >= len(value) || scrambled(value)) &&
+		!names().MatchString(value)
+}
+
+// mixes reports whether value has digits and letters of both cases, in pieces of at most most bytes on average.
+func mixes(value string, most int) bool {
+	return strings.ContainsAny(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(value, "0123456789") &&
+		strings.ContainsAny(value, "abcdefghijklmnopqrstuvwxyz") && pieces(value)*most >= len(value)
+}
+
+// pieces returns how many words and numbers value consists of: fooBar12 of three.
+func pieces(value string) (n int) {
+	kind := func(c byte) int {
+		switch {
+		case isDigit(c):
+			return 1
+		case !isLetter(c):
+			return 2
+		case c&' ' != 0:
+			return 3
+		}
+		return 4
+	}
+	last := 2
+	for i := range len(value) {
+		k := kind(value[i])
+		if k != last && k != 2 && (k != 3 || last != 4) {
+			n++
+		}
+		last = k
+	}
+	return n
+}

@@ -87,26 +87,49 @@ func TestRedact(t *testing.T) {
 		"the test `Testghp_" + hex[:36] + "`":                    "the test `Testghp_" + stars(36) + "`",
 		"MyAppglpat-" + hex[:20]:                                 "MyAppglpat-" + stars(20),
 
-		"PRIVATE_KEY=\"-----BEGIN PRIVATE KEY-----\\nMIIEvA\\n-----END PRIVATE KEY-----\"": "PRIVATE_KEY=\"" + stars(10) +
-			" PRIVATE KEY-----" + stars(10) + "-----END PRIVATE KEY-----\"",
-		"SERVICE_TOKEN=Set-Cookie: sid=" + hex[:20]:                              "SERVICE_TOKEN=" + stars(11) + " sid=" + stars(20),
-		"AWS_SECRET_ACCESS_KEY=XPMgVFjenqZBAUabcd":                               "AWS_SECRET_ACCESS_KEY=" + stars(18),
-		"SECRET_KEY = 'jq-w&k2o)exe_y-8a*wps(d=q7'":                              "SECRET_KEY = '" + stars(26) + "'",
-		`{"password":"Go#ac24c$6y*3H*+E"}`:                                       `{"password":"` + stars(17) + `"}`,
-		`{\"password\":\"SFEB2x9Q\"}`:                                            `{\"password\":\"` + stars(8) + `\"}`,
-		"- API key: WPoR4hn6Nj6n7w0uLA04":                                        "- API key: " + stars(20),
-		"set -gx API_TOKEN Zx81Spectrum":                                         "set -gx API_TOKEN " + stars(12),
-		"setx DB_PASSWORD Zx81Spectrum":                                          "setx DB_PASSWORD " + stars(12),
-		"define('DB_PASSWORD', 'Zx81Spectrum')":                                  "define('DB_PASSWORD', '" + stars(12) + "')",
-		`setPassword("Zx81Spectrum")`:                                            `setPassword("` + stars(12) + `")`,
-		`{"auth": "` + hex[:28] + `="}`:                                          `{"auth": "` + stars(29) + `"}`,
-		"client-key-data: " + hex[:40]:                                           "client-key-data: " + stars(40),
-		"DB_PASSWORD=uPIhhg+r$+RHoTVA":                                           "DB_PASSWORD=" + stars(16),
-		"https://x/?key=ab+/" + hex[:20] + "&p=1":                                "https://x/?key=" + stars(24) + "&p=1",
-		"The token is `" + hex[:24] + "`.":                                       "The token is `" + stars(24) + "`.",
-		"Das Passwort lautet Zx81Spectrum.":                                      "Das Passwort lautet " + stars(13),
-		"ops_eyJ" + hex[:40]:                                                     "ops_eyJ" + stars(40),
-		"dt0c01." + strings.Repeat("AB12", 6) + "." + strings.Repeat("AB12", 16): "dt0c01." + stars(89),
+		"PRIVATE_KEY=\"-----BEGIN PRIVATE KEY-----\\nMIIEvA\\n-----END PRIVATE KEY-----\"": "PRIVATE_KEY=\"" + stars(62) + "\"",
+		"SERVICE_TOKEN=Set-Cookie: sid=" + hex[:20]:                                        "SERVICE_TOKEN=" + stars(11) + " sid=" + stars(20),
+		"AWS_SECRET_ACCESS_KEY=XPMgVFjenqZBAUabcd":                                         "AWS_SECRET_ACCESS_KEY=" + stars(18),
+		"SECRET_KEY = 'jq-w&k2o)exe_y-8a*wps(d=q7'":                                        "SECRET_KEY = '" + stars(26) + "'",
+		`{"password":"Go#ac24c$6y*3H*+E"}`:                                                 `{"password":"` + stars(17) + `"}`,
+		`{\"password\":\"SFEB2x9Q\"}`:                                                      `{\"password\":\"` + stars(8) + `\"}`,
+		"- API key: WPoR4hn6Nj6n7w0uLA04":                                                  "- API key: " + stars(20),
+		"set -gx API_TOKEN Zx81Spectrum":                                                   "set -gx API_TOKEN " + stars(12),
+		"setx DB_PASSWORD Zx81Spectrum":                                                    "setx DB_PASSWORD " + stars(12),
+		"define('DB_PASSWORD', 'Zx81Spectrum')":                                            "define('DB_PASSWORD', '" + stars(12) + "')",
+		`setPassword("Zx81Spectrum")`:                                                      `setPassword("` + stars(12) + `")`,
+		`{"auth": "` + hex[:28] + `="}`:                                                    `{"auth": "` + stars(29) + `"}`,
+		"client-key-data: " + hex[:40]:                                                     "client-key-data: " + stars(40),
+		"DB_PASSWORD=uPIhhg+r$+RHoTVA":                                                     "DB_PASSWORD=" + stars(16),
+		"https://x/?key=ab+/" + hex[:20] + "&p=1":                                          "https://x/?key=" + stars(24) + "&p=1",
+		"The token is `" + hex[:24] + "`.":                                                 "The token is `" + stars(24) + "`.",
+		"Das Passwort lautet Zx81Spectrum.":                                                "Das Passwort lautet " + stars(13),
+		"ops_eyJ" + hex[:40]:                                                               "ops_eyJ" + stars(40),
+		"dt0c01." + strings.Repeat("AB12", 6) + "." + strings.Repeat("AB12", 16):           "dt0c01." + stars(89),
+
+		"DB_PASSWORD='tr0mb0ne &3 9Kx'":                      "DB_PASSWORD='" + stars(15) + "'",
+		`PGPASSWORD="purple monkey dishwasher"`:              `PGPASSWORD="` + stars(24) + `"`,
+		`password: "my c4stle k33p"`:                         `password: "` + stars(14) + `"`,
+		`I used the admin password "Kw9zPq27Lm" to log in`:   `I used the admin password "` + stars(10) + `" to log in`,
+		"the password “Kw9zPq27Lm”":                          "the password “" + stars(10) + "”",
+		"the token `9f2Kd81Lq0Zx7` works":                    "the token `" + stars(13) + "` works",
+		"db.example.com:5432:prod:admin:Zx81Spectrum":        "db.example.com:5432:prod:admin:" + stars(12),
+		"*:*:5432:prod:admin":                                "",
+		"密码是 Zx81Spectrum，请保管。":                              "密码是 " + stars(12) + "，请保管。",
+		"パスワードはZx81Spectrumです":                               "パスワードは" + stars(12+len("です")),
+		"Пароль — Zx81Spectrum.":                             "Пароль — " + stars(13),
+		"Токен API: " + hex[:24]:                             "Токен API: " + stars(24),
+		"La contraseña es Zx81Spectrum":                      "La contraseña es " + stars(12),
+		"openssl enc -aes-256-cbc -k Zx81Spectrum -in x":     "openssl enc -aes-256-cbc -k " + stars(12) + " -in x",
+		"openssl rsa -passin pass:Zx81Spectrum":              "openssl rsa -passin pass:" + stars(12),
+		"zip -P Zx81Spectrum a.zip b":                        "zip -P " + stars(12) + " a.zip b",
+		"redis-cli -a Zx81Spectrum ping":                     "redis-cli -a " + stars(12) + " ping",
+		`API_KEY="your key here" PASSWORD="enter a new one"`: "",
+		`password: "at least 8 characters, 1 digit"`:         "",
+		`{"password": "hashed with argon2id"}`:               "",
+		"the password `validateV2` and token `parseV2Name`":  "",
+		"see main.c:1234:5:warning and 10:22:33:12":          "",
+		"openssl enc -a -salt -in x; zip -r a.zip b":         "",
 
 		`{"password": "uyjjgkgytf"}`: `{"password": "` + stars(10) + `"}`,
 		"password: OKxHkHpPdYBD":     "password: " + stars(12),
@@ -153,6 +176,68 @@ func TestRedact(t *testing.T) {
 		}
 		if again := Redact(got, "hunter2hunter2"); again != got {
 			t.Errorf("Redact(%q) = %q is not stable", got, again)
+		}
+	}
+}
+
+// A key is masked wherever it stands in a word, and whatever stands in it that nobody sees.
+func TestRedactInsideWords(t *testing.T) {
+	const hex, upper, mixed = "9f86d081884c7d659a2feaa0c55ad015", "Q7ZK2M4XW9AB3CD8", "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7"
+	for _, key := range []string{
+		"ghp_" + mixed[:36], "AKIA" + upper, "ASIA" + upper, "AIza" + mixed[:35], "hf_" + mixed[:34], "dop_v1_" + hex + hex,
+		"SG." + mixed[:22] + "." + mixed, "sk-proj-" + mixed, "sk-or-v1-" + hex + hex, "sk-" + mixed, "hvs." + mixed,
+		"gsk_" + mixed, "npm_" + mixed[:36], "pypi-" + mixed, "GOCSPX-" + mixed[:28], "key-" + hex, "SK" + hex, "dapi" + hex,
+		hex + "-us12", "sbp_" + hex + hex[:8], "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0." + mixed, "xapp-1-A" + upper,
+	} {
+		want := key[12:18]
+		for _, before := range []string{
+			"-", "t-", "conf-", "creds_", "x", "key", "é", "start\\n", "%3D", "\\u003d", "v2-", "m.", "--key-",
+		} {
+			for _, after := range []string{"", ".json", "_1", "-x", "xyz", "\\n"} {
+				if got := Redact("z " + before + key + after + " end"); strings.Contains(got, want) {
+					t.Errorf("%q behind %q: %q", key, before, got)
+				}
+			}
+		}
+		for _, hidden := range []string{"\x1b[31m", "\u200b", "\u00ad", "\x1b]0;title\a"} {
+			text := "see " + key[:7] + hidden + key[7:] + " end"
+			got := Redact(text)
+			if strings.Contains(got, want) || len(got) != len(text) || !strings.HasSuffix(got, " end") {
+				t.Errorf("Redact(%q) = %q", text, got)
+			}
+		}
+	}
+}
+
+func TestRedactHarmless(t *testing.T) {
+	const sum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	for _, s := range []string{
+		"b3f1c2d", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		"550e8400-e29b-41d4-a716-446655440000", "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+		"commit 4f2a9c1e5b7d8f0a1c2b3d4e5f60718293a4b5c6",
+		"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "SGVsbG8gd29ybGQ=",
+		"parser_token_test.go", "internal/auth/password_reset.go", "TestTokenExpiry",
+		"func NewSecretStore(key string) *Store", "The token is refreshed every hour.", "password reset works",
+		"The password field is required", "max_tokens: 500", "tokens=1500", "token_count = 42", "key: value",
+		"primary_key: id", "keyboard shortcut: Ctrl+K", "sk-learn is used", "sk-SK locale", "basic auth is used",
+		"Bearer token is missing", "Authorization header is missing", "https://example.com/path?page=2&sort=name",
+		"https://user@example.com/x", "main@{upstream}", "git@github.com:a/b.git", "npm_config_cache",
+		"npm_lifecycle_event", "hf_hub_download", "ghp_ is the prefix", "v1.0.102-beta.3",
+		"AKIA is the prefix of keys", "key-value store", "public key: ed25519", "secretKeyRef: name",
+		"passwordless login works", "PASSWORD_MIN_LENGTH=12", "auth: enabled", "session=closed",
+		"cookie: banner shown", "h1:Wf/SPVr1AFoMDBrYDwWrTJpBZCoLoTyV5M0tkpnkNOY=", "0xdeadbeefcafebabe",
+		"node_modules/.bin/jest --token-limit", "The API key is read from the environment",
+		`secret = os.Getenv("SECRET")`, "password: string;", "token: null", "const token = await getToken();",
+		"apiKey: process.env.API_KEY", "${DB_PASSWORD}", "--password-file /run/x", "passwd: files systemd",
+		"42 passed, 0 failed in 1.3s",
+		"task-550e8400-e29b-41d4-a716-446655440000", "desk-" + sum[:32], "risk-" + sum, "cache-key-" + sum,
+		"sha512-" + strings.Repeat("aB3/x+9", 12) + "==", "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7aB3dE5fG7hI9jK1lM3nO5pQ7",
+		"half_HalfOpenConnectionState2Test.java", "my-npm_lifecycle_script_for_the_tests_2", "disk-usage-of-node-12-in-zone-b3",
+		"flask-sqlalchemy-migrations-of-2024-11.py", "parsers.parseTheWholeDocument12", "src/risk-assessment-v2-of-q3-2024.md",
+		"function(e,t){return e.sk_1=t.hf_2,n.pat3=r8_4}", "SKU1234567890ABCDEF1234567890", "MONKEY=banana1234",
+	} {
+		if got := Redact(s); got != s {
+			t.Errorf("Redact(%q) = %q", s, got)
 		}
 	}
 }
