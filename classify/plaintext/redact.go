@@ -13,8 +13,8 @@ import (
 // points at the same words of the result. These are secrets:
 //
 //   - each of the given ones with at least 8 bytes;
-//   - keys with the prefix of their issuer: sk-…, ghp_…, glpat-…, AKIA…, AIza…, xoxb-…, npm_…, hf_… and so on; inside
-//     a word, such as the name of a file, if they look random;
+//   - keys with the prefix of their issuer: sk-…, ghp_…, glpat-…, AKIA…, AIza…, xoxb-…, npm_…, hf_… and so on;
+//     inside a word, such as the name of a file, if they look random;
 //   - JSON web tokens, web hooks, and what follows "Bearer", "Basic", "Authorization:" or "Cookie:" in a header;
 //   - the password, the token, the key or the signature in a URL;
 //   - private keys in PEM, and age's;
@@ -172,8 +172,8 @@ var secretRules = sync.OnceValue(func() *[256][]secretRule {
 	return &rules
 })
 
-// find returns where the group of the rule's pattern stands that matches at s[after:], if any. Inside of a word it reads
-// only so much that the time stays linear.
+// find returns where the group of the rule's pattern stands that matches at s[after:], if any. Inside of a word it
+// reads only so much that the time stays linear.
 func (r secretRule) find(s string, after int, inside bool) (start, end int) {
 	if inside {
 		s = s[:min(len(s), after+512)]
@@ -188,8 +188,8 @@ func (r secretRule) find(s string, after int, inside bool) (start, end int) {
 	return after + m[2], after + m[3]
 }
 
-// at reports whether the rule's word stands at s[i:]. The name of a variable must begin a word. One letter or digit must
-// do so, or begin a number.
+// at reports whether the rule's word stands at s[i:]. The name of a variable must begin a word. One letter or digit
+// must do so, or begin a number.
 func (r secretRule) at(s string, i int) bool {
 	word := s[i : i+len(r.word)]
 	if r.fold {
@@ -275,8 +275,8 @@ var names = sync.OnceValue(func() *regexp.Regexp {
 
 // sentence matches words between blanks of which one belongs to a sentence rather than to a passphrase.
 var sentence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|the|a|an|here|must|should|is|are|be|not|no|at|for|from|to|in|of|enter|change|` +
-		`and|or|see|with|by)\s|\s(?:here|me|key|password|token|secret)$`)
+	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|the|a|an|here|must|should|is|are|be|not|no|at|for|from|to|in|of|` +
+		`enter|change|and|or|see|with|by)\s|\s(?:here|me|key|password|token|secret)$`)
 })
 
 // snakes matches a name such as required_if_2.
