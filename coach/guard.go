@@ -96,6 +96,9 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 		"<any>":     `.`,
 		"<host>": `^(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|app|ai|xyz|ru|cn)$` +
 			`|^\S+\.\pL*[^\x00-\x7f]\pL*$|^0x[0-9a-f]{8}$|^[1-9]\d{8,9}$`,
+		"<erase>": `(?:删除|刪除|清空|抹去|销毁|格式化).{0,4}(?:数据|資料|数据库|表|目录|文件夹|备份|服务器|硬盘|磁盘)$|删库|` +
+			`(?:把|将).{0,6}(?:删除|刪除|清空)|` +
+			`(?:データベース|テーブル|バックアップ|データ|サーバー)を(?:すべて|全て|全部)?(?:削除|消去|ドロップ|初期化)`,
 		"<address>": `^\S+@\S+\.\S+$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
@@ -136,6 +139,7 @@ var (
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?` +
 		`|\[[0-9a-f]*:[0-9a-f:.]*\](?::\d+|/)|\b[a-z0-9-]+[。．｡](?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b`)
+	leet  = compiled(`\pL[\pL\d@$]*[\d@$][\pL\d@$]*\pL|[\d@$]\pL{3,}`)
 	shell = compiled(`:\(\)\s*\{|\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
@@ -152,6 +156,7 @@ func objection(msg string, in Context) string {
 		find func(string, *sources) string
 	}{
 		{"markup", func(msg string, _ *sources) string { return markups().FindString(folded(msg)) }},
+		{"a word of two alphabets", func(msg string, _ *sources) string { return mixedWord(msg) }},
 		{"a URL", url},
 		{"a secret", phrases("secret")},
 		{"a path outside the project", phrases("outside")},
@@ -169,12 +174,14 @@ func objection(msg string, in Context) string {
 	return ""
 }
 
-// unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours:
-// markup, tokens of a chat template, URLs, shell operators, orders, and commands that do more than check. It is empty
+// unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours: our
+// prefix, words of two alphabets, markup, tokens of a chat template, URLs, shell operators, orders, and commands that do more than check. It is empty
 // for data that may be quoted.
 func unsafe(data string) string {
+	forged := strings.TrimSuffix(data, plaintext.TrimPrefix(data))
+	found := cmp.Or(forged, mixedWord(data))
 	data = folded(data)
-	found := cmp.Or(markups().FindString(data), shell().FindString(data), urls().FindString(data))
+	found = cmp.Or(found, markups().FindString(data), shell().FindString(data), urls().FindString(data))
 	if found != "" {
 		return found
 	}
@@ -209,11 +216,15 @@ func url(msg string, src *sources) string {
 }
 
 // phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words
-// that a shell would read, also without their hyphens, and at those that a person reads.
+// that a shell would read, also without their hyphens, and at those that a person reads, also with digits for letters.
 func phrases(section string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
-		for _, ws := range [][]word{words(msg), tokens(msg), tokens(strings.ReplaceAll(msg, "-", ""))} {
+		readings := [][]word{words(msg), tokens(msg), tokens(strings.ReplaceAll(msg, "-", ""))}
+		if letters := digitsAsLetters(msg); letters != msg {
+			readings = append(readings, words(letters))
+		}
+		for _, ws := range readings {
 			for i := range ws {
 				if section == "beyond" && i > 0 && !ws[i-1].end && !in(ws[i-1], "lead") {
 					continue
@@ -229,7 +240,7 @@ func phrases(section string) func(string, *sources) string {
 				if section == "secret" && n > 0 {
 					from = telling(ws, i, i+n)
 				}
-				if n > 0 && !src.vouch(ws[from:i+n]) {
+				if n > 0 && (section == "permission" || !forbidden(ws, from)) && !src.vouch(ws[from:i+n]) {
 					return text(ws[from : i+n])
 				}
 			}
@@ -273,6 +284,65 @@ func denied(ws []word) bool {
 		}
 	}
 	return false
+}
+
+// forbidden reports whether the words right before ws[at] forbid what ws[at] begins, without an exception: "do not
+// delete anything".
+func forbidden(ws []word, at int) bool {
+	for n := 3; n > 0; n-- {
+		if n > at || ws[at-1].end {
+			continue
+		}
+		if k, _ := longest(ws[at-n:at], "forbid"); k < n {
+			continue
+		}
+		for i := at; i < len(ws); i++ {
+			if in(ws[i], "except") {
+				return false
+			}
+			if ws[i].end {
+				break
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// mixedWord returns a word of s whose letters are of two alphabets, as if to hide what it says. A Latin abbreviation may
+// have an ending of another alphabet, and a unit a Greek letter.
+func mixedWord(s string) string {
+	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		latin, others, switches, caps := 0, 0, 0, true
+		was := 0
+		for _, r := range w {
+			is := was
+			switch {
+			case unicode.Is(unicode.Latin, r):
+				latin++
+				caps = caps && unicode.IsUpper(r)
+				is = 1
+			case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic):
+				others++
+				is = 2
+			}
+			if was != 0 && is != was {
+				switches++
+			}
+			was = is
+		}
+		if latin > 0 && others > 0 && latin+others > 2 && (switches > 1 || !caps || latin < 2) {
+			return w
+		}
+	}
+	return ""
+}
+
+// digitsAsLetters returns a folded text with the digits inside its words as the letters that they look like: t0ken.
+func digitsAsLetters(s string) string {
+	return leet().ReplaceAllStringFunc(s, func(w string) string {
+		return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(w)
+	})
 }
 
 // mentioned reports whether the clause around ws[from:to] only mentions these words: it asks or tells about them, or says

@@ -343,7 +343,7 @@ func TestObjectionIsBounded(t *testing.T) {
 func TestGuardTable(t *testing.T) {
 	for _, section := range append([]string{"permission", "secret", "outside", "delete", "mail", "danger", "command",
 		"harm", "stop", "lead", "denial", "order", "beyond", "paths", "mention", "denied", "next",
-		"aside", "tell", "around", "owner"}, checkSections...) {
+		"aside", "tell", "around", "owner", "forbid", "except"}, checkSections...) {
 		require.NotEmpty(t, guard()[section], section)
 		for _, p := range guard()[section] {
 			for _, a := range slices.Concat(p.words...) {
@@ -356,7 +356,7 @@ func TestGuardTable(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, guard(), 23+len(checkSections))
+	assert.Len(t, guard(), 25+len(checkSections))
 }
 
 func TestKnownCheck(t *testing.T) {
