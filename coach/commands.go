@@ -32,7 +32,8 @@ func command(msg string, src *sources) string {
 	last := 0
 	for _, at := range code().FindAllStringSubmatchIndex(msg, -1) {
 		inside := strings.TrimSpace(msg[at[2]:at[3]])
-		if !inOrder(inside, msg[:at[0]], src) {
+		before := tokens(folded(msg[:at[0]]))
+		if !forbidden(append(before, tokens(folded("it "+msg[at[1]:]))...), len(before)) && !inOrder(inside, msg[:at[0]], src) {
 			return inside
 		}
 		rest.WriteString(msg[last:at[0]] + " , ")
@@ -64,7 +65,7 @@ func plainCommand(msg string, src *sources) string {
 			i++
 			continue
 		}
-		if !src.vouch(ws[i : i+n]) {
+		if !forbidden(ws, i) && !src.vouch(ws[i:i+n]) {
 			return text(ws[i : i+n])
 		}
 		i += n

@@ -68,8 +68,8 @@ func (p phrase) match(ws []word) bool {
 }
 
 func matchWord(pattern, w string) bool {
-	if class := wordClasses()[pattern]; class != nil {
-		return class.MatchString(w)
+	if pattern[0] == '<' {
+		return wordClasses()[pattern].MatchString(w)
 	}
 	if part, ok := strings.CutPrefix(pattern, "*"); ok {
 		return strings.Contains(w, strings.TrimSuffix(part, "*"))
@@ -98,7 +98,7 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 			`|^\S+\.\pL*[^\x00-\x7f]\pL*$|^0x[0-9a-f]{8}$|^[1-9]\d{8,9}$`,
 		"<erase>": `(?:删除|刪除|清空|抹去|销毁|格式化).{0,4}(?:数据|資料|数据库|表|目录|文件夹|备份|服务器|硬盘|磁盘)$|删库|` +
 			`(?:把|将).{0,6}(?:删除|刪除|清空)|` +
-			`(?:データベース|テーブル|バックアップ|データ|サーバー)を(?:すべて|全て|全部)?(?:削除|消去|ドロップ|初期化)`,
+			`(?:データベース|テーブル|バックアップ|サーバー)を(?:すべて|全て|全部)?(?:削除|消去|ドロップ|初期化)(?:$|し[てろ]|する|せよ)`,
 		"<address>": `^\S+@\S+\.\S+$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
@@ -221,8 +221,10 @@ func phrases(section string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
 		readings := [][]word{words(msg), tokens(msg), tokens(strings.ReplaceAll(msg, "-", ""))}
-		if letters := digitsAsLetters(msg); letters != msg {
-			readings = append(readings, words(letters))
+		for _, one := range []string{"i", "l"} {
+			if letters := digitsAsLetters(msg, one); letters != msg {
+				readings = append(readings, words(letters))
+			}
 		}
 		for _, ws := range readings {
 			for i := range ws {
@@ -338,10 +340,11 @@ func mixedWord(s string) string {
 	return ""
 }
 
-// digitsAsLetters returns a folded text with the digits inside its words as the letters that they look like: t0ken.
-func digitsAsLetters(s string) string {
+// digitsAsLetters returns a folded text with the digits inside its words as the letters that they look like: t0ken. One
+// stands for the digit 1.
+func digitsAsLetters(s, one string) string {
 	return leet().ReplaceAllStringFunc(s, func(w string) string {
-		return strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(w)
+		return strings.NewReplacer("0", "o", "1", one, "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(w)
 	})
 }
 
