@@ -96,7 +96,7 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 		"<any>":     `.`,
 		"<host>": `^(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|app|ai|xyz|ru|cn)$` +
 			`|^\S+\.\pL*[^\x00-\x7f]\pL*$|^0x[0-9a-f]{8}$|^[1-9]\d{8,9}$`,
-		"<erase>": `(?:删除|刪除|清空|抹去|销毁|格式化).{0,4}(?:数据|資料|数据库|表|目录|文件夹|备份|服务器|硬盘|磁盘)$|删库|` +
+		"<erase>": `(?:^|[^不未没勿别会能被])(?:删除|刪除|清空|抹去|销毁|格式化).{0,4}(?:数据|資料|数据库|表|目录|文件夹|备份|服务器|硬盘|磁盘)$|删库|` +
 			`(?:把|将).{0,6}(?:删除|刪除|清空)|` +
 			`(?:データベース|テーブル|バックアップ|サーバー)を(?:すべて|全て|全部)?(?:削除|消去|ドロップ|初期化)(?:$|し[てろ]|する|せよ)`,
 		"<address>": `^\S+@\S+\.\S+$`,
@@ -139,8 +139,9 @@ var (
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?` +
 		`|\[[0-9a-f]*:[0-9a-f:.]*\](?::\d+|/)|\b[a-z0-9-]+[。．｡](?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b`)
-	leet  = compiled(`\pL[\pL\d@$]*[\d@$][\pL\d@$]*\pL|[\d@$]\pL{3,}`)
-	shell = compiled(`:\(\)\s*\{|\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
+	leet    = compiled(`\pL[\pL\d@$]*[\d@$][\pL\d@$]*\pL|[\d@$]\pL{3,}`)
+	endings = compiled(`^[A-Z]{2,}s?[^\x00-\x7f]+$|^.$|^μ\pL$`)
+	shell   = compiled(`:\(\)\s*\{|\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
 )
 
 // compiled returns a function that compiles expr when it is first called.
@@ -311,29 +312,22 @@ func forbidden(ws []word, at int) bool {
 	return false
 }
 
-// mixedWord returns a word of s whose letters are of two alphabets, as if to hide what it says. A Latin abbreviation may
-// have an ending of another alphabet, and a unit a Greek letter.
+// mixedWord returns a word of s with Latin letters and others that only look like them, as if to hide what it says. A
+// Latin abbreviation may have an ending of another alphabet.
 func mixedWord(s string) string {
 	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		latin, others, switches, caps := 0, 0, 0, true
-		was := 0
+		latin, others := false, false
 		for _, r := range w {
-			is := was
 			switch {
 			case unicode.Is(unicode.Latin, r):
-				latin++
-				caps = caps && unicode.IsUpper(r)
-				is = 1
-			case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic):
-				others++
-				is = 2
+				latin = true
+			case unicode.IsLetter(r):
+				others = true
 			}
-			if was != 0 && is != was {
-				switches++
-			}
-			was = is
 		}
-		if latin > 0 && others > 0 && latin+others > 2 && (switches > 1 || !caps || latin < 2) {
+		if latin && others && !endings().MatchString(w) && !strings.ContainsFunc(w, func(r rune) bool {
+			return !unicode.Is(unicode.Latin, r) && plaintext.Fold(r) >= utf8.RuneSelf
+		}) {
 			return w
 		}
 	}
