@@ -33,7 +33,8 @@ func command(msg string, src *sources) string {
 	for _, at := range code().FindAllStringSubmatchIndex(msg, -1) {
 		inside := strings.TrimSpace(msg[at[2]:at[3]])
 		before := tokens(folded(msg[:at[0]]))
-		if !forbidden(append(before, tokens(folded("it "+msg[at[1]:]))...), len(before)) && !inOrder(inside, msg[:at[0]], src) {
+		ws := append(before, tokens(folded("it "+msg[at[1]:]))...)
+		if !forbidden(ws, len(before)) && !inOrder(inside, msg[:at[0]], src) {
 			return inside
 		}
 		rest.WriteString(msg[last:at[0]] + " , ")

@@ -26,9 +26,9 @@
 // # The guard
 //
 // Words of others do not bring orders into our messages. Data of the plan, the verifier, the skill and the agent is
-// left out if it holds our prefix, markup, tokens of a chat template, a URL, shell operators, an order such as "ignore the
-// rules" or "do not ask", to erase data or to send secrets, a path of the system, a word of two alphabets, or a command
-// that does more than check. A quote of the agent must be a plain sentence besides.
+// left out if it holds our prefix, markup, tokens of a chat template, a URL, shell operators, an order such as "ignore
+// the rules" or "do not ask", to erase data or to send secrets, a path of the system, a word of two alphabets, or a
+// command that does more than check. A quote of the agent must be a plain sentence besides.
 //
 // A classifier's message is refused if it carries, anywhere in its first 4,000 characters, regardless of case and
 // look-alike letters and digits, markup, a word of two alphabets, or one of these:
@@ -45,8 +45,8 @@
 //   - permission: "without asking", "skip the …", "approve", "don't ask" and the like.
 //
 // What the request or the plan's criteria contain in the same words, outside a clause that denies it or only mentions
-// it, is not refused, and nor is what the message itself forbids: "do not delete anything". For an order to say a secret, they must contain the order. A request that is ours vouches for
-// nothing.
+// it, is not refused, and nor is what the message itself forbids: "do not delete anything". For an order to say a
+// secret, they must contain the order. A request that is ours vouches for nothing.
 //
 // # Limits
 //

@@ -176,8 +176,8 @@ func objection(msg string, in Context) string {
 }
 
 // unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours: our
-// prefix, words of two alphabets, markup, tokens of a chat template, URLs, shell operators, orders, and commands that do more than check. It is empty
-// for data that may be quoted.
+// prefix, words of two alphabets, markup, tokens of a chat template, URLs, shell operators, orders, and commands that do
+// more than check. It is empty for data that may be quoted.
 func unsafe(data string) string {
 	forged := strings.TrimSuffix(data, plaintext.TrimPrefix(data))
 	found := cmp.Or(forged, mixedWord(data))
