@@ -21,8 +21,7 @@ import (
 //   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key.
 //
 // The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Invisible
-// characters and terminal escape sequences do not hide a secret: they are masked with it. Redact misses a secret of
-// another kind. Redacting a redacted text changes nothing.
+// characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another kind. Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
 	var masked []byte // nil until something was found
 	mask := func(start, end int) {
@@ -37,7 +36,11 @@ func Redact(s string, secrets ...string) string {
 	}
 	findSecrets(s, secrets, mask)
 	if seen, at := withoutHidden(s); seen != "" {
-		findSecrets(seen, secrets, func(start, end int) { mask(at[start], at[end-1]+1) })
+		findSecrets(seen, secrets, func(start, end int) {
+			for _, i := range at[start:end] {
+				mask(i, i+1)
+			}
+		})
 	}
 	if masked == nil {
 		return s
