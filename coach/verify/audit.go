@@ -113,7 +113,7 @@ func compare(r Report, f Facts) Honesty {
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
 		}
 	}
-	if h.Checked+len(h.Unchecked) == 0 && r.Change != "" {
+	if idle := f.Compared == Met && a.change(Claim{}).status != Met; r.Change != "" && (idle || h.Checked+len(h.Unchecked) == 0) {
 		h.Claims++
 		h.Unchecked = append(h.Unchecked, clean(`"`+r.Change+`": nothing checks that here`))
 	}
@@ -181,7 +181,7 @@ var checks = map[claimKind]struct {
 	valueClaim: {true, (*audit).setting}, textClaim: {false, (*audit).literal}, modeClaim: {false, (*audit).mode},
 	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
 	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still}, inFileClaim: {false, (*audit).inFile},
-	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
+	shownClaim: {true, (*audit).shown}, debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
 }
 
 // check compares a claim with the facts.
@@ -392,7 +392,7 @@ func (a *audit) name(c Claim) finding {
 		return finding{}
 	}
 	const write = "write it, or correct the report"
-	listed := slices.ContainsFunc(n.Files, isManifest)
+	listed := slices.ContainsFunc(n.Files, project.Manifest)
 	file := a.fileFact(c.Path)
 	switch {
 	case n.Stub && (c.Change == Added || c.Change == Modified) && !lex().Admitted.Match(a.text):
@@ -493,11 +493,9 @@ func (a *audit) clean(Claim) finding {
 	return unchecked("what is committed is not known")
 }
 
-func isManifest(p string) bool { return slices.Contains(lex().Manifests, path.Base(p)) }
-
 // sameDependencies checks that there is no new dependency: no file that lists them changed.
 func (a *audit) sameDependencies(Claim) finding {
-	if i := slices.IndexFunc(a.paths, isManifest); i >= 0 {
+	if i := slices.IndexFunc(a.paths, project.Manifest); i >= 0 {
 		return unchecked("%s changed", a.paths[i])
 	}
 	return holds

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
@@ -45,7 +46,7 @@ func (a *audit) literal(c Claim) finding {
 		return unchecked("nobody looked")
 	case c.Path != "" && (file == nil || file.State != Exists):
 		return finding{} // that is another claim
-	case c.Change == Removed && len(all) > 0 && !isManifest(c.Path):
+	case c.Change == Removed && len(all) > 0 && !project.Manifest(c.Path):
 		return unchecked("%s still has %s", c.Path, code(c.Name))
 	case c.Change == Removed && len(all) > 0:
 		return contradicted(shouldFix, namePresent, c.Name, c.Path+" still has it", "remove it, or correct the report")

@@ -304,9 +304,9 @@ const noneLeft ChangeKind = "no longer used"
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
 	switch f := lex().NewTests.Find(m); {
-	case f != nil && !lex().TestThing.Match(f[3]):
+	case f != nil && !lex().TestThing.Match(f[4]):
 		c := Claim{Kind: testsClaim, Text: s}
-		if n := lex().NumberWord.Find(f[1] + f[2]); n != nil {
+		if n := lex().NumberWord.Find(f[1] + f[2] + f[3]); n != nil {
 			c.Total = numeral(n[1])
 		}
 		r.add(c)

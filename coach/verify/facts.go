@@ -30,6 +30,7 @@ type Query struct {
 	Words    []string   // texts that the report says to be gone from the tree
 	Branches []string   // that the report names
 	Texts    []string   // words and values in code that the report says to be there
+	Shown    []string   // words and numbers that the change must show
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
 }
@@ -70,6 +71,7 @@ type Facts struct {
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
 	Texts    []TextFact   `json:"texts,omitempty"`
+	Shown    []string     `json:"shown,omitempty"` // of the words of the query, those that the change shows
 	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
 	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect    `json:"suspects,omitempty"`
@@ -408,7 +410,7 @@ func (f Facts) merge(g Facts) Facts {
 		f.Tests, f.Suspects = slices.Clone(g.Tests), slices.Clone(g.Suspects)
 		f.Moved, f.Gone, f.New = slices.Clone(g.Moved), slices.Clone(g.Gone), slices.Clone(g.New)
 		f.Programs, f.Debug, f.Clean, f.Uncommitted = g.Programs, slices.Clone(g.Debug), g.Clean, slices.Clone(g.Uncommitted)
-		f.Branches, f.NewCommits = maps.Clone(g.Branches), slices.Clone(g.NewCommits)
+		f.Branches, f.NewCommits, f.Shown = maps.Clone(g.Branches), slices.Clone(g.NewCommits), slices.Clone(g.Shown)
 		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
 	}
 	if g.Tree != "" {

@@ -34,7 +34,8 @@ func (r *Report) prose(text string) {
 	}
 	var fence, block string
 	var in section
-	for raw := range strings.Lines(text) {
+	all := slices.Collect(strings.Lines(text))
+	for i, raw := range all {
 		line := start(strings.TrimRight(raw, "\r\n"), maxRead)
 		t := strings.TrimSpace(line)
 		if mark := fenceMark(t); mark != "" {
@@ -111,8 +112,12 @@ func (r *Report) prose(text string) {
 		if mark != "" {
 			r.listed(bare)
 		}
+		table := strings.HasPrefix(t, "|")
+		if head := i+1 < len(all) && lex().TableRule.Match(all[i+1]); table && !head && !lex().TableRule.Match(t) {
+			r.ground(bare, masked(bare), nil)
+		}
 		for _, s := range sentences(bare) {
-			r.sentence(s)
+			r.sentence(s, !table)
 		}
 	}
 }
@@ -218,7 +223,7 @@ func masked(s string) string {
 }
 
 // sentence reads what a sentence claims, clause by clause.
-func (r *Report) sentence(s string) {
+func (r *Report) sentence(s string, ground bool) {
 	if lex().Undone.Match(masked(s)) {
 		r.takeBack(s)
 		return
@@ -226,6 +231,9 @@ func (r *Report) sentence(s string) {
 	for _, c := range clauses(s) {
 		one := Report{Text: r.Text, Change: r.Change}
 		one.clause(c, masked(c), s)
+		if ground {
+			one.ground(c, masked(c), slices.Clone(one.Claims))
+		}
 		r.Change = one.Change
 		for _, claim := range one.Claims {
 			r.add(claim)
@@ -279,6 +287,9 @@ func (r *Report) takeBack(s string) {
 		if claims && isPath(word) {
 			r.add(Claim{Kind: backClaim, Text: s, Path: word})
 		}
+	}
+	if named && !claims && lex().AsBefore.Match(s) {
+		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 	if !named && lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) {
 		r.add(Claim{Kind: scopeClaim, Text: s})

@@ -44,6 +44,7 @@ const (
 	textClaim   claimKind = "text"         // a text in code is there, perhaps in a file
 	valueClaim  claimKind = "value"        // something has a value
 	modeClaim   claimKind = "mode"         // a file may be executed
+	shownClaim  claimKind = "shown"        // what the change must show
 	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
 )
 
@@ -59,6 +60,8 @@ type Claim struct {
 	Name    string  `json:"name,omitempty"`    // of a test, a commit or something in code
 	Value   string  `json:"value,omitempty"`   // that it has now
 	Command string  `json:"command,omitempty"` // as written; never run
+	// The names and numbers that the change must show, and words of which it must show half.
+	Terms, Words []string `json:",omitempty"`
 	Run     runKind `json:"run,omitempty"`
 	// Part says that it is about some tests only ("the new tests pass"), that a file is only named, that of everything
 	// only the tests are meant, or that a name is that of a dependency.
@@ -127,6 +130,8 @@ func (c Claim) same(o Claim) bool {
 	switch c.Kind {
 	case otherClaim, scopeClaim, testsClaim:
 		return c.Text == o.Text
+	case shownClaim:
+		return c.Text == o.Text && slices.Equal(c.Terms, o.Terms) && slices.Equal(c.Words, o.Words)
 	case textClaim, valueClaim:
 		return c.Name == o.Name && c.Value == o.Value && c.Path == o.Path && c.Change == o.Change
 	case modeClaim:

@@ -51,6 +51,10 @@ func (r *Review) Query() Query {
 		case stillClaim:
 			add(&q.Paths, c.Path)
 			add(&q.Names, c.Name)
+		case shownClaim:
+			for _, word := range slices.Concat(c.Terms, c.Words) {
+				add(&q.Shown, word)
+			}
 		case branchClaim:
 			add(&q.Branches, c.Name)
 		case commitClaim:

@@ -42,7 +42,7 @@ var lex = sync.OnceValue(func() *lexicon { return lazy.Load[lexicon](lexiconText
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools,
-	BuildTools, TestTools, HarmlessOptions, Manifests, Compiled, NumberWords, UsageWords, Vague, Extensions,
+	BuildTools, TestTools, HarmlessOptions, Compiled, NumberWords, UsageWords, Vague, Plain, Extensions,
 	BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys []string
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned,
@@ -65,6 +65,6 @@ type lexicon struct {
 	ValueSet, ValueIs, PlainIs, Planned, IsNow, Assignment, ToolUse, VersionIs, ExecutableNow, FreshThing,
 	Describes, RunsTarget,
 	TargetThing, TargetBehind, Interpreter, Option, RoutePath, RouteThing, GoneFrom, NotDone, ItemSpans, Alternative,
-	SaysChange,
+	SaysChange, NoClaim, AsBefore, OfAll, RanIt, PartEnd, TableRule, Word, QuotedText,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }

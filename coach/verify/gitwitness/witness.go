@@ -200,6 +200,7 @@ func (l *look) all(ctx context.Context) (err error) {
 	l.names()
 	l.words()
 	l.texts()
+	l.shown()
 	return nil
 }
 

@@ -264,3 +264,9 @@ var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.` +
 
 // Byproduct reports whether building or testing commonly writes the file: a lock file, a cache, a coverage profile.
 func Byproduct(name string) bool { return byproduct.Match(name) }
+
+var manifests = strings.Fields("package.json go.mod Cargo.toml requirements.txt pyproject.toml setup.py Pipfile pom.xml " +
+	"build.gradle build.gradle.kts Gemfile composer.json")
+
+// Manifest reports whether a file lists what a project depends on, by its name.
+func Manifest(name string) bool { return slices.Contains(manifests, path.Base(name)) }

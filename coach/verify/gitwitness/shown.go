@@ -1,0 +1,172 @@
+package gitwitness
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
+)
+
+const (
+	around   = 3       // lines before and after a changed one that show what it is about
+	maxShown = 2000    // words that are looked for
+	maxVoc   = 200_000 // words of a change
+)
+
+var (
+	codeWord = lazy.New(`[\pL_$][\pL\pN_$]*(?:-[\pL_][\pL\pN_]*)*|\d+(?:[._]\d+)*`)
+	comment  = lazy.New(`^\s*(?://|#|--|/?\*|;|"""|''')`)
+)
+
+// vocabulary is the words of a change, in lower case, and its numbers.
+type vocabulary struct {
+	words   map[string]bool
+	numbers []float64
+}
+
+// shown looks for words in what changed: in the lines that changed, those around them, the declaration above them, and
+// the paths of the changed files.
+func (l *look) shown() {
+	if len(l.q.Shown) == 0 {
+		return
+	}
+	v := &vocabulary{words: map[string]bool{}}
+	var paths []string
+	for _, d := range l.list {
+		if project.Byproduct(d.Path) {
+			continue
+		}
+		paths = append(paths, strings.ToLower(d.Path))
+		v.add(strings.ReplaceAll(d.Path, "-", " "))
+		v.kind(d.Path)
+		old, now := strings.Split(string(l.read[d.old]), "\n"), strings.Split(string(l.read[d.now]), "\n")
+		v.lines(now, old)
+		v.lines(old, now)
+	}
+	for _, word := range l.q.Shown[:min(len(l.q.Shown), maxShown)] {
+		at := strings.Trim(path.Clean(strings.ToLower(word)), "./")
+		file := func(p string) bool {
+			return strings.HasSuffix("/"+p, "/"+at) || strings.HasPrefix(p, at+"/") || strings.Contains(p, "/"+at+"/")
+		}
+		if v.has(word) || at != "" && slices.ContainsFunc(paths, file) {
+			l.facts.Shown = append(l.facts.Shown, word)
+		}
+	}
+}
+
+// kind adds how people call a file of this kind.
+func (v *vocabulary) kind(p string) {
+	base := strings.ToLower(path.Base(p))
+	switch {
+	case isProse(p) || strings.HasPrefix(p, "docs/"):
+		v.add("docs documentation document documented")
+	case strings.HasPrefix(p, ".github/workflows/") || strings.Contains(base, "-ci."):
+		v.add("CI workflow pipeline")
+	case strings.HasPrefix(base, "dockerfile"):
+		v.add("image container docker")
+	case project.Manifest(p):
+		v.add("dependency dependencies version")
+	case testcode.IsTest(p):
+		v.add("test tests covered coverage")
+	}
+}
+
+// lines adds the lines that the other version of a file does not have, and what is around them.
+func (v *vocabulary) lines(list, other []string) {
+	known := map[string]bool{}
+	for _, line := range other {
+		known[line] = true
+	}
+	last := -1
+	header := ""
+	for i, line := range list {
+		if definition.Match(line) {
+			header = line
+		}
+		if known[line] || strings.ContainsRune(line, 0) {
+			continue
+		}
+		v.add(header)
+		v.count(line)
+		for j := max(last+1, i-around); j <= min(i+around, len(list)-1); j++ {
+			v.add(list[j])
+			last = j
+		}
+		if comment.Match(line) {
+			v.add("comment comments docstring")
+		}
+	}
+}
+
+// add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
+func (v *vocabulary) add(line string) {
+	for _, m := range codeWord.FindAll(line) {
+		word := m[0]
+		if len(v.words) > maxVoc {
+			return
+		}
+		v.words[word], v.words[strings.ToLower(word)] = true, true
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '_' || r == '-' || r == '$' }) {
+			from := 0
+			for i, r := range part {
+				if i > from && unicode.IsUpper(r) && !unicode.IsUpper(rune(part[i-1])) {
+					v.words[strings.ToLower(part[from:i])] = true
+					from = i
+				}
+			}
+			v.words[strings.ToLower(part[from:])] = true
+		}
+	}
+}
+
+// count adds the numbers of a changed line.
+func (v *vocabulary) count(line string) {
+	for _, m := range codeWord.FindAll(line) {
+		if n, ok := number(m[0]); ok {
+			v.numbers = append(v.numbers, n)
+		}
+	}
+}
+
+// has reports whether a change shows a word: a number with any unit, a plain word in any form, or a name.
+func (v *vocabulary) has(word string) bool {
+	if n, ok := number(word); ok && n != 0 {
+		return slices.ContainsFunc(v.numbers, func(have float64) bool {
+			return slices.ContainsFunc(units, func(u float64) bool { return math.Abs(n*u-have) < 1e-9*math.Abs(have) })
+		})
+	}
+	lower := strings.ToLower(word)
+	if lower != word {
+		return v.words[word]
+	}
+	if v.words[lower] || v.words[strings.TrimSuffix(lower, "s")] || v.words[lower+"s"] {
+		return true
+	}
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return false
+	}
+	for have := range v.words {
+		same := 0
+		for same < min(len(have), len(lower)) && have[same] == lower[same] {
+			same++
+		}
+		if same >= max(3, max(len(have), len(lower))-4) {
+			return true
+		}
+	}
+	return false
+}
+
+// units are what a number may be multiplied with in code: seconds for minutes, bytes for kilobytes.
+var units = []float64{1, 60, 3600, 86400, 1000, 60_000, 3600_000, 1e6, 1e9, 1024, 1 << 20, 1 << 30, 0.01, 100}
+
+func number(word string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(word, "_", ""), 64)
+	return n, err == nil && word[0] >= '0' && word[0] <= '9'
+}
