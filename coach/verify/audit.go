@@ -102,8 +102,7 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
 				h.Unchecked = append(h.Unchecked, s)
 			}
-			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim ||
-				c.Kind == textClaim && found.Found == "" || c.Kind == fileClaim && c.Part {
+			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
@@ -111,6 +110,16 @@ func compare(r Report, f Facts) Honesty {
 		if found.Kind != "" {
 			found.Claimed = c.words()
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
+		}
+	}
+	for _, s := range r.Statements {
+		h.Claims++
+		switch missing := f.lack(s); {
+		case missing == "":
+			held++
+			h.Checked++
+		case len(h.Unchecked) < maxUnchecked:
+			h.Unchecked = append(h.Unchecked, clean(`"`+s.Text+`": `+missing))
 		}
 	}
 	if idle := f.Compared == Met && a.change(Claim{}).status != Met; r.Change != "" && (idle || h.Checked+len(h.Unchecked) == 0) {
@@ -178,10 +187,10 @@ var checks = map[claimKind]struct {
 	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, saidClaim: {false, (*audit).said},
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
-	valueClaim: {true, (*audit).setting}, textClaim: {false, (*audit).literal}, modeClaim: {false, (*audit).mode},
+	modeClaim: {false, (*audit).mode},
 	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
 	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still}, inFileClaim: {false, (*audit).inFile},
-	shownClaim: {true, (*audit).shown}, debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
+	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
 }
 
 // check compares a claim with the facts.

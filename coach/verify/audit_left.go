@@ -76,3 +76,17 @@ func (a *audit) inFile(c Claim) finding {
 	return contradicted(shouldFix, testCount, c.Path, fmt.Sprintf("the file declares %d tests", *f.Tests),
 		"correct the number")
 }
+
+// mode checks that a file may be executed.
+func (a *audit) mode(c Claim) finding {
+	switch f := a.fileFact(c.Path); {
+	case f == nil || f.State != Exists:
+		return unchecked("the file was not seen")
+	case f.Executable == NotMet:
+		return contradicted(shouldFix, fileUnchanged, f.Clean, "it cannot be executed",
+			"make it executable, or correct the report")
+	case f.Executable != Met:
+		return unchecked("whether it can be executed is not known")
+	}
+	return holds
+}

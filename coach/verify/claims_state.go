@@ -85,7 +85,7 @@ func (r *Report) mentions(s, m string) {
 			f := lex().CodeName.Find(q[1])
 			if f != nil && len(f[1]) > 2 && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) &&
 				!lex().CommitHash.Match(q[1]) && !slices.ContainsFunc(r.Claims, func(c Claim) bool {
-				return c.Name == f[1] && c.Kind != textClaim
+				return c.Name == f[1]
 			}) {
 				r.add(Claim{Kind: saidClaim, Text: s, Name: f[1]})
 			}
@@ -98,5 +98,20 @@ func (r *Report) mentions(s, m string) {
 	}
 	if lex().Unseen.Match(s) || !covered && lex().Uncovered.Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})
+	}
+}
+
+// listed reads what an item of a list or the row of a table begins with: a name in code that is said to be there.
+func (r *Report) listed(item string) {
+	m := masked(item)
+	if lex().Denied.Match(m) || lex().Supposed.Match(m) || lex().Drops.Match(m) || lex().NotDone.Match(item) {
+		return
+	}
+	for _, q := range lex().Spans.FindAll(lex().ItemSpans.Regexp().FindString(item)) {
+		f := lex().CodeName.Find(q[1])
+		if f != nil && len(f[1]) > 2 && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) &&
+			!lex().CommitHash.Match(q[1]) {
+			r.add(Claim{Kind: saidClaim, Text: item, Name: f[1]})
+		}
 	}
 }

@@ -29,7 +29,6 @@ type Query struct {
 	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
 	Words    []string   // texts that the report says to be gone from the tree
 	Branches []string   // that the report names
-	Texts    []string   // words and values in code that the report says to be there
 	Shown    []string   // words and numbers that the change must show
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
@@ -70,7 +69,6 @@ type Facts struct {
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
-	Texts    []TextFact   `json:"texts,omitempty"`
 	Shown    []string     `json:"shown,omitempty"` // of the words of the query, those that the change shows
 	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
 	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
@@ -194,19 +192,6 @@ type WordFact struct {
 type WordLine struct {
 	File    string `json:"file"`
 	Defines bool   `json:"defines,omitempty"` // it declares something of that name
-}
-
-// TextFact is which lines of the tree have a text of the query. Letter case, blanks, dashes and underscores count little.
-type TextFact struct {
-	Text  string     `json:"text"`
-	Lines []TextLine `json:"lines,omitempty"` // perhaps not all
-}
-
-// TextLine is a line of a file.
-type TextLine struct {
-	File string `json:"file"`
-	Line string `json:"line"`
-	New  bool   `json:"new,omitempty"` // the file did not have it at the baseline
 }
 
 // NamedTest is a test that the report names.
@@ -424,8 +409,6 @@ func (f Facts) merge(g Facts) Facts {
 		func(NameFact) bool { return true })
 	f.Words = mergeList(f.Words, g.Words, func(a, b WordFact) bool { return a.Word == b.Word },
 		func(WordFact) bool { return true })
-	f.Texts = mergeList(f.Texts, g.Texts, func(a, b TextFact) bool { return a.Text == b.Text },
-		func(TextFact) bool { return true })
 	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
 	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
 	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)

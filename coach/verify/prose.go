@@ -234,7 +234,7 @@ func (r *Report) sentence(s string, ground bool) {
 		if ground {
 			one.ground(c, masked(c), slices.Clone(one.Claims))
 		}
-		r.Change = one.Change
+		r.Change, r.Statements = one.Change, append(r.Statements, one.Statements...)
 		for _, claim := range one.Claims {
 			r.add(claim)
 		}
@@ -249,8 +249,11 @@ func (r *Report) clause(s, m, sentence string) {
 	r.leftovers(s, m)
 	if now := lex().Alternative.Replace(m, " "); !lex().Supposed.Match(now) &&
 		!lex().Denied.Match(lex().HarmlessFailure.Replace(now, " ")) {
-		r.values(s, now)
-		r.literals(s, now)
+		if lex().ExecutableNow.Match(now) {
+			for _, p := range clausePaths(s) {
+				r.add(Claim{Kind: modeClaim, Text: s, Path: p})
+			}
+		}
 		if r.Change == "" && lex().SaysChange.Match(now) {
 			r.Change = line(s, maxQuote)
 		}

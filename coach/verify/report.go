@@ -14,6 +14,8 @@ type Report struct {
 	Text     string   `json:"text,omitempty"` // its words, as they came
 	Claims   []Claim  `json:"claims,omitempty"`
 	Change   string   `json:"change,omitempty"`   // the first words that tell of a change, whatever it is
+	// Statements say what is there now. The change must show them.
+	Statements []statement `json:"statements,omitempty"`
 	Concerns []string `json:"concerns,omitempty"` // problems that the agent points out, for the coach
 }
 
@@ -41,10 +43,7 @@ const (
 	inFileClaim claimKind = "file_tests"   // a file has so many tests
 	stillClaim  claimKind = "still"        // a file or a name was kept
 	saidClaim   claimKind = "mention"      // something in code is there
-	textClaim   claimKind = "text"         // a text in code is there, perhaps in a file
-	valueClaim  claimKind = "value"        // something has a value
 	modeClaim   claimKind = "mode"         // a file may be executed
-	shownClaim  claimKind = "shown"        // what the change must show
 	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
 )
 
@@ -58,10 +57,7 @@ type Claim struct {
 	Sure   bool       `json:"sure,omitempty"`   // the words name exactly this file as changed; else perhaps another one
 
 	Name    string  `json:"name,omitempty"`    // of a test, a commit or something in code
-	Value   string  `json:"value,omitempty"`   // that it has now
 	Command string  `json:"command,omitempty"` // as written; never run
-	// The names and numbers that the change must show, and words of which it must show half.
-	Terms, Words []string `json:",omitempty"`
 	Run     runKind `json:"run,omitempty"`
 	// Part says that it is about some tests only ("the new tests pass"), that a file is only named, that of everything
 	// only the tests are meant, or that a name is that of a dependency.
@@ -130,10 +126,6 @@ func (c Claim) same(o Claim) bool {
 	switch c.Kind {
 	case otherClaim, scopeClaim, testsClaim:
 		return c.Text == o.Text
-	case shownClaim:
-		return c.Text == o.Text && slices.Equal(c.Terms, o.Terms) && slices.Equal(c.Words, o.Words)
-	case textClaim, valueClaim:
-		return c.Name == o.Name && c.Value == o.Value && c.Path == o.Path && c.Change == o.Change
 	case modeClaim:
 		return c.Path == o.Path
 	case changeClaim, cleanClaim, sameClaim, debugClaim:

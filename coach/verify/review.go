@@ -40,10 +40,6 @@ func (r *Review) Query() Query {
 		switch c.Kind {
 		case fileClaim, backClaim, modeClaim, inFileClaim:
 			add(&q.Paths, c.Path)
-		case textClaim, valueClaim:
-			add(&q.Paths, c.Path)
-			add(&q.Texts, c.Name)
-			add(&q.Texts, c.Value)
 		case nameClaim, saidClaim:
 			add(&q.Names, c.Name)
 		case leftClaim:
@@ -51,10 +47,6 @@ func (r *Review) Query() Query {
 		case stillClaim:
 			add(&q.Paths, c.Path)
 			add(&q.Names, c.Name)
-		case shownClaim:
-			for _, word := range slices.Concat(c.Terms, c.Words) {
-				add(&q.Shown, word)
-			}
 		case branchClaim:
 			add(&q.Branches, c.Name)
 		case commitClaim:
@@ -65,6 +57,11 @@ func (r *Review) Query() Query {
 			if words := strings.Fields(c.Command); len(words) > 0 {
 				q.Claimed = append(q.Claimed, words)
 			}
+		}
+	}
+	for _, s := range r.report.Statements {
+		for _, word := range slices.Concat(s.Terms, s.Words) {
+			add(&q.Shown, word)
 		}
 	}
 	return q

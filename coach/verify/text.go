@@ -62,9 +62,7 @@ type lexicon struct {
 	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile,
 	FileCount, Branch, OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow,
 	NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
-	ValueSet, ValueIs, PlainIs, Planned, IsNow, Assignment, ToolUse, VersionIs, ExecutableNow, FreshThing,
-	Describes, RunsTarget,
-	TargetThing, TargetBehind, Interpreter, Option, RoutePath, RouteThing, GoneFrom, NotDone, ItemSpans, Alternative,
+	ExecutableNow, NotDone, ItemSpans, Alternative,
 	SaysChange, NoClaim, AsBefore, OfAll, RanIt, PartEnd, TableRule, Word, QuotedText,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }

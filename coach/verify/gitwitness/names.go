@@ -4,11 +4,9 @@ import (
 	"context"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
@@ -20,15 +18,11 @@ var (
 	mark    = lazy.New(`^(?:TODO|FIXME|XXX|HACK)$`)
 	edge    = lazy.New(`^\w.*\w$`)
 	toDebug = lazy.New(`^(?:console|print|dbg|puts|debugger|fmt\.Print|log\.Print|System\.out)`)
-	// In a text, these may stand for each other.
-	separators = lazy.New(`[-_ ]`)
 )
 
 const (
-	maxNames = 50  // names that are looked for
-	maxWords = 20  // words
-	maxTold  = 200 // texts, and lines that are told of one
-	maxLine  = 300 // characters of each
+	maxNames = 50 // names that are looked for
+	maxWords = 20 // words
 )
 
 // lines returns the lines of programs that have a word, by their files. Prose and comments do not count.
@@ -154,58 +148,6 @@ func (l *look) occurrences(tree, word string) (list []verify.WordLine) {
 		}
 	}
 	return list
-}
-
-// texts looks for texts in all files of the tree.
-func (l *look) texts() {
-	if len(l.q.Texts) == 0 {
-		return
-	}
-	fresh := l.fresh()
-	for _, text := range l.q.Texts[:min(len(l.q.Texts), maxTold)] {
-		pattern := separators.Replace(regexp.QuoteMeta(text), "[-_ ]?")
-		word, err := regexp.Compile(`(?i)(?:^|[^A-Za-z0-9])` + pattern + `(?:$|[^A-Za-z0-9])`)
-		if err != nil {
-			continue
-		}
-		var first, claimed, rest []verify.TextLine
-		for file, line := range l.grep(l.tree, pattern, "-i", "-E") {
-			if !word.MatchString(line) {
-				continue
-			}
-			one := verify.TextLine{File: file, Line: plaintext.Line(line, maxLine), New: fresh[file][line]}
-			switch {
-			case one.New:
-				first = append(first, one)
-			case slices.ContainsFunc(l.q.Paths, func(p string) bool { return path.Base(p) == path.Base(file) }):
-				claimed = append(claimed, one)
-			default:
-				rest = append(rest, one)
-			}
-		}
-		all := slices.Concat(first[:min(len(first), maxTold/2)], claimed, rest)
-		l.facts.Texts = append(l.facts.Texts, verify.TextFact{Text: text, Lines: all[:min(len(all), maxTold)]})
-	}
-}
-
-// fresh returns the lines of the changed files that the baseline does not have there.
-func (l *look) fresh() map[string]map[string]bool {
-	lines := map[string]map[string]bool{}
-	for _, d := range l.list[:min(len(l.list), maxTexts)] {
-		now := string(l.read[d.now])
-		if d.Kind == verify.Removed || strings.Contains(now, "\x00") {
-			continue
-		}
-		set := map[string]bool{}
-		for line := range strings.Lines(now) {
-			set[strings.TrimRight(line, "\r\n")] = true
-		}
-		for line := range strings.Lines(string(l.read[d.old])) {
-			delete(set, strings.TrimRight(line, "\r\n"))
-		}
-		lines[d.Path] = set
-	}
-	return lines
 }
 
 // Has reports whether the baseline of a query has a word in one of its programs, such as the name of a test.

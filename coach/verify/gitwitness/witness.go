@@ -199,7 +199,6 @@ func (l *look) all(ctx context.Context) (err error) {
 	l.namedTests()
 	l.names()
 	l.words()
-	l.texts()
 	l.shown()
 	return nil
 }

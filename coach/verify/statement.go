@@ -6,6 +6,18 @@ import (
 	"unicode"
 )
 
+// statement is a part of a report that says what is there now, in words that no claim is made of.
+type statement struct {
+	Text  string   `json:"text"`            // the clause, on one line
+	Terms []string `json:"terms,omitempty"` // names, numbers and quoted words: the change must show all of them
+	Words []string `json:"words,omitempty"` // without terms, plain words: the change must show half of them
+}
+
+const (
+	maxStatements = 500
+	maxUnchecked  = 50 // statements that are told
+)
+
 // ground adds what a clause says of the work, part by part, in words that no other claim is made of: what it says to be
 // there, the change must show. Claims are those of the clause.
 func (r *Report) ground(s, m string, claims []Claim) {
@@ -13,7 +25,7 @@ func (r *Report) ground(s, m string, claims []Claim) {
 		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]
 	}
 	covered := slices.ContainsFunc(claims, func(c Claim) bool {
-		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, textClaim, valueClaim, changeClaim}, c.Kind) &&
+		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim}, c.Kind) &&
 			!(c.Kind == testClaim && c.Result == "")
 	})
 	if covered || lex().NoClaim.Match(m) {
@@ -40,7 +52,7 @@ func (r *Report) part(clause, s, m string) {
 		r.add(Claim{Kind: otherClaim, Text: clause})
 		return
 	}
-	c := Claim{Kind: shownClaim, Text: clause}
+	c := statement{Text: line(clause, maxQuote)}
 	add := func(text string) {
 		for _, word := range lex().Word.Regexp().FindAllString(text, -1) {
 			if len(word) > 2 || len(word) == 2 && word[0] >= '0' && word[0] <= '9' {
@@ -76,24 +88,37 @@ func (r *Report) part(clause, s, m string) {
 	if len(c.Terms) > 0 {
 		c.Words = nil
 	}
-	if len(c.Terms)+len(c.Words) > 0 {
-		r.add(c)
+	if len(c.Terms)+len(c.Words) > 0 && len(r.Statements) < maxStatements {
+		r.Statements = append(r.Statements, c)
 	}
 }
 
-// shown checks that the change shows the names and numbers of a statement or, without any, half of its words.
-func (a *audit) shown(c Claim) finding {
+// lack returns what of a statement the change does not show, for people; "" if it shows it.
+func (f Facts) lack(s statement) string {
+	if f.Compared != Met {
+		return "what changed is not known"
+	}
 	n := 0
-	for _, word := range slices.Concat(c.Terms, c.Words) {
+	for _, word := range slices.Concat(s.Terms, s.Words) {
 		switch {
-		case slices.Contains(a.facts.Shown, word):
+		case slices.Contains(f.Shown, word):
 			n++
-		case len(c.Terms) > 0:
-			return unchecked("nothing that changed has %s", code(word))
+		case len(s.Terms) > 0:
+			return "nothing that changed has " + code(word)
 		}
 	}
-	if 2*n < len(c.Words) {
-		return unchecked("nothing that changed shows it")
+	if 2*n < len(s.Words) {
+		return "nothing that changed shows it"
 	}
-	return holds
+	return ""
+}
+
+// clausePaths returns the paths of files in a clause.
+func clausePaths(s string) (list []string) {
+	for _, m := range lex().AnyPath.FindAll(s) {
+		if p := tidyPath(m[1]); isPath(p) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
