@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestAuditOfFiles(t *testing.T) {
 			}
 			tt.fact.Path = tt.claim.Path
 			f.Files = []verify.FileFact{tt.fact}
-			h := verify.Audit(verify.Report{Claims: []verify.Claim{tt.claim}}, f)
+			h := audit(verify.Report{Claims: []verify.Claim{tt.claim}}, f)
 			require.Equal(t, tt.want, found(h))
 			for _, d := range h.Discrepancies {
 				require.NotEmpty(t, d.Fix)
@@ -89,7 +90,7 @@ func TestAuditOfFiles(t *testing.T) {
 			}
 		})
 	}
-	h := verify.Audit(
+	h := audit(
 		verify.Report{Claims: []verify.Claim{sure("reader.go", ""), sure("header.go", "")}},
 		verify.Facts{Base: "b", Compared: verify.Met,
 			Changes: []verify.Change{{Path: "reader.go", Kind: verify.Added}},
@@ -161,10 +162,10 @@ func TestAuditOfRuns(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			require.Equal(t, tt.want,
-				found(verify.Audit(verify.Report{Claims: []verify.Claim{tt.claim}}, verify.Facts{Runs: tt.runs})))
+				found(audit(verify.Report{Claims: []verify.Claim{tt.claim}}, verify.Facts{Runs: tt.runs})))
 		})
 	}
-	h := verify.Audit(parse(t, "`npm run lint` passes."),
+	h := audit(parse(t, "`npm run lint` passes."),
 		verify.Facts{Missing: []verify.Run{{Command: []string{"npm", "run", "lint"}, Why: "no script"}}})
 	require.Equal(t, "critical command_missing", found(h))
 }
@@ -207,7 +208,7 @@ func TestAuditOfFailuresBefore(t *testing.T) {
 		{"no claim", "I wrote the handler.", fails, base(verify.Met, nil, []string{"TestA"}), "unchecked"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := verify.Audit(parse(t, tt.report), verify.Facts{Runs: []verify.Run{tt.run}, BaseRuns: tt.base})
+			h := audit(parse(t, tt.report), verify.Facts{Runs: []verify.Run{tt.run}, BaseRuns: tt.base})
 			require.Equal(t, tt.want, found(h), "%+v", h)
 		})
 	}
@@ -264,7 +265,7 @@ func TestAuditOfCommits(t *testing.T) {
 					f.Commits = []verify.CommitFact{tt.fact}
 				}
 			}
-			require.Equal(t, tt.want, found(verify.Audit(r, f)))
+			require.Equal(t, tt.want, found(audit(r, f)))
 		})
 	}
 }
@@ -302,7 +303,7 @@ func TestAuditOfScope(t *testing.T) {
 				Changes:  tt.changes,
 				Files:    []verify.FileFact{{Path: "a.go", Clean: "a.go", State: verify.Exists, Changed: verify.Met}},
 			}
-			require.Equal(t, tt.want, found(verify.Audit(r, f)), "%+v", r.Claims)
+			require.Equal(t, tt.want, found(audit(r, f)), "%+v", r.Claims)
 		})
 	}
 }
@@ -417,7 +418,7 @@ func TestAuditOfTheTree(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.facts.Base, tt.facts.Compared = "b", verify.Met
-			h := verify.Audit(parse(t, tt.report), tt.facts)
+			h := audit(parse(t, tt.report), tt.facts)
 			require.Equal(t, tt.want, found(h))
 			require.LessOrEqual(t, h.Checked, h.Claims)
 		})
@@ -450,7 +451,7 @@ func TestAuditOfMovedTests(t *testing.T) {
 		{"nobody counts", verify.Facts{Moved: moved, Runs: []verify.Run{{Command: goTest, Status: verify.Met}},
 			BaseRuns: []verify.Run{{Command: goTest, Status: verify.Met}}}, "should_fix tests_tampered"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, found(verify.Audit(verify.Report{}, tt.facts))) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, found(audit(verify.Report{}, tt.facts))) })
 	}
 }
 
@@ -480,7 +481,7 @@ func TestAuditOfNamedTests(t *testing.T) {
 			Passes: []string{"TestOther (m)"}}},
 			Named: []verify.NamedTest{{Name: "TestLogin", Now: verify.Met}}}, "unchecked"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, found(verify.Audit(parse(t, tt.report), tt.facts))) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, found(audit(parse(t, tt.report), tt.facts))) })
 	}
 }
 
@@ -516,7 +517,7 @@ func TestTampering(t *testing.T) {
 		{"edited, and said of it", "I changed TestLogin to use 3 days.", "edited", "auth/login_test.go", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := verify.Audit(verify.Report{Text: tt.text},
+			h := audit(verify.Report{Text: tt.text},
 				verify.Facts{Tests: []verify.TestChange{{File: tt.file, Name: "TestLogin", Change: tt.change}}})
 			if tt.want == "" {
 				require.Empty(t, h.Discrepancies)
@@ -531,19 +532,19 @@ func TestTampering(t *testing.T) {
 	edited := verify.Facts{Compared: verify.Met,
 		Tests: []verify.TestChange{{File: "a_test.go", Name: "TestLogin", Change: "edited"}}}
 	require.Equal(t, "should_fix tests_tampered, should_fix tests_tampered",
-		found(verify.Audit(parse(t, "I did not touch the tests."), edited)))
-	h := verify.Audit(
+		found(audit(parse(t, "I did not touch the tests."), edited)))
+	h := audit(
 		verify.Report{},
 		verify.Facts{Changes: []verify.Change{{Path: "auth/login.go", Kind: verify.Removed}},
 			Tests: []verify.TestChange{{File: "auth/login_test.go", Name: "TestLogin", Change: "removed"}}},
 	)
 	require.Equal(t, "should_fix tests_tampered", found(h), "what it tested is gone, too")
-	h = verify.Audit(verify.Report{Text: "Removed auth/login.go and auth/login_test.go."},
+	h = audit(verify.Report{Text: "Removed auth/login.go and auth/login_test.go."},
 		verify.Facts{Changes: []verify.Change{{Path: "auth/login.go", Kind: verify.Removed}},
 			Tests: []verify.TestChange{{File: "auth/login_test.go", Name: "TestLogin", Change: "removed"}}})
 	require.Equal(t, "info tests_tampered", found(h), "and the report says so")
 	require.Nil(t, h.Score)
-	out, err := json.Marshal(verify.Audit(verify.Report{}, verify.Facts{}))
+	out, err := json.Marshal(audit(verify.Report{}, verify.Facts{}))
 	require.NoError(t, err)
 	require.Contains(t, string(out), `"score":null`)
 }
@@ -576,4 +577,14 @@ func TestReportsWordsAreCleaned(t *testing.T) {
 		require.NotContains(t, line, "\x1b")
 		require.NotContains(t, line, "\n")
 	}
+}
+
+// audit compares a report with facts. The change shows all that the report says, unless the facts say what it shows.
+func audit(r verify.Report, f verify.Facts) verify.Honesty {
+	if f.Shown == nil {
+		for _, s := range r.Statements {
+			f.Shown = slices.Concat(f.Shown, s.Terms, s.Words)
+		}
+	}
+	return verify.Audit(r, f)
 }
