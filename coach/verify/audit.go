@@ -122,7 +122,8 @@ func compare(r Report, f Facts) Honesty {
 			h.Unchecked = append(h.Unchecked, clean(`"`+s.Text+`": `+missing))
 		}
 	}
-	if idle := f.Compared == Met && a.change(Claim{}).status != Met; r.Change != "" && (idle || h.Checked+len(h.Unchecked) == 0) {
+	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change(Claim{}).status != Met
+	if r.Change != "" && len(h.Unchecked) == 0 && (idle || h.Checked == 0) {
 		h.Claims++
 		h.Unchecked = append(h.Unchecked, clean(`"`+r.Change+`": nothing checks that here`))
 	}
@@ -187,7 +188,7 @@ var checks = map[claimKind]struct {
 	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, saidClaim: {false, (*audit).said},
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
-	modeClaim: {false, (*audit).mode},
+	modeClaim:  {false, (*audit).mode},
 	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
 	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still}, inFileClaim: {false, (*audit).inFile},
 	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},

@@ -102,6 +102,9 @@ func (a *audit) run(c Claim) finding {
 		return holds // a report that is worse than the facts is not a lie
 	case outcome == NotMet && asBefore && seen.Counted && c.Part && value(c.Passed) == seen.Passed:
 		return holds // "the other 4 tests pass"
+	case outcome == NotMet && seen.Counted && c.Passed != nil && *c.Passed <= seen.Passed &&
+		a.report.admits(slices.Concat(seen.fresh, seen.old, seen.unknown)):
+		return holds // "4 pass, and TestLen fails"
 	case outcome == NotMet && !exact:
 		return unchecked("something fails, and what was run is not exactly that: %s", seen.why)
 	case outcome == NotMet && asBefore:

@@ -69,7 +69,7 @@ type Facts struct {
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
-	Shown    []string     `json:"shown,omitempty"` // of the words of the query, those that the change shows
+	Shown    []string     `json:"shown,omitempty"`    // of the words of the query, those that the change shows
 	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
 	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect    `json:"suspects,omitempty"`

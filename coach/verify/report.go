@@ -11,12 +11,12 @@ import (
 
 // Report is what an agent says it did: claims to test. The zero value claims nothing. [ParseReport] reads one.
 type Report struct {
-	Text     string   `json:"text,omitempty"` // its words, as they came
-	Claims   []Claim  `json:"claims,omitempty"`
-	Change   string   `json:"change,omitempty"`   // the first words that tell of a change, whatever it is
+	Text   string  `json:"text,omitempty"` // its words, as they came
+	Claims []Claim `json:"claims,omitempty"`
+	Change string  `json:"change,omitempty"` // the first words that tell of a change, whatever it is
 	// Statements say what is there now. The change must show them.
 	Statements []statement `json:"statements,omitempty"`
-	Concerns []string `json:"concerns,omitempty"` // problems that the agent points out, for the coach
+	Concerns   []string    `json:"concerns,omitempty"` // problems that the agent points out, for the coach
 }
 
 // ClaimKind is what a claim is about.
@@ -162,11 +162,20 @@ func (r Report) admits(failures []string) bool {
 		most = max(most, value(c.Failed))
 		all = all || c.Kind == runClaim && c.Failed == nil && !c.Part && c.Command != ""
 	}
-	text := strings.ToLower(r.Text)
-	return admits && (all || most >= len(failures) ||
-		!slices.ContainsFunc(failures, func(name string) bool {
+	text, failing := strings.ToLower(r.Text), ""
+	for line := range strings.Lines(start(text, maxProse)) {
+		for _, s := range sentences(line) {
+			if said := lex().HarmlessFailure.Replace(s, " "); lex().Fails.Match(said) && !lex().Earlier.Match(masked(said)) {
+				failing += s + "\n"
+			}
+		}
+	}
+	names := func(text string) bool {
+		return !slices.ContainsFunc(failures, func(name string) bool {
 			return !hasWord(text, strings.ToLower(testoutput.ShortName(name)))
-		}))
+		})
+	}
+	return admits && (all || most >= len(failures) || names(text)) || len(failures) > 0 && names(failing)
 }
 
 // words is the claim in short.

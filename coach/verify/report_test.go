@@ -74,7 +74,7 @@ func TestParseReport(t *testing.T) {
 		"You could add `cache.go` next.":                                     "",
 		"Should I create a.go?":                                              "",
 		"Updated a.go, then reverted it.":                                    "restored a.go",
-		"I reverted the import in a.go.":                                     "",
+		"I reverted the import in a.go.":                                     "other",
 		"Wrote a.sh, a throwaway script.":                                    "",
 		"Added `Withdraw` and `Account.Deposit`.": "name added Withdraw, name added " +
 			"Deposit, change",

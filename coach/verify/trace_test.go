@@ -135,7 +135,7 @@ func ExampleReview() {
 		fmt.Println("-", o)
 	}
 	// Output:
-	// 2 1 test_result
+	// 3 1 test_result
 	// feedback
 	// - tests fail, and whether they did before is not known: TestLogin
 	// - critical discrepancy test_result: tests passed, 12 passed: 11 passed, 1 failed; TestLogin
