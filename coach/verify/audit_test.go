@@ -586,6 +586,7 @@ func audit(r verify.Report, f verify.Facts) verify.Honesty {
 		for _, s := range r.Statements {
 			f.Shown = slices.Concat(f.Shown, s.Terms, s.Words)
 		}
+		f.Written = f.Shown
 	}
 	return verify.Audit(r, f)
 }

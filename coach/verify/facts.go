@@ -69,11 +69,14 @@ type Facts struct {
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
-	Shown    []string     `json:"shown,omitempty"`    // of the words of the query, those that the change shows
-	Programs bool         `json:"programs,omitempty"` // a program that is not a test does something else than before
-	Debug    []string     `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
-	Suspects []Suspect    `json:"suspects,omitempty"`
-	Missing  []Run        `json:"missing_commands,omitempty"` // that the report names and the project does not have
+	// Shown has those words of the query that the change of programs and settings shows, Written those that the change of
+	// documents shows.
+	Shown    []string  `json:"shown,omitempty"`
+	Written  []string  `json:"written,omitempty"`
+	Programs bool      `json:"programs,omitempty"` // a program that is not a test does something else than before
+	Debug    []string  `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
+	Suspects []Suspect `json:"suspects,omitempty"`
+	Missing  []Run     `json:"missing_commands,omitempty"` // that the report names and the project does not have
 	// Unseen says what a witness could not look at and why, a sentence each, for people.
 	Unseen []string `json:"unseen,omitempty"`
 }
@@ -395,7 +398,8 @@ func (f Facts) merge(g Facts) Facts {
 		f.Tests, f.Suspects = slices.Clone(g.Tests), slices.Clone(g.Suspects)
 		f.Moved, f.Gone, f.New = slices.Clone(g.Moved), slices.Clone(g.Gone), slices.Clone(g.New)
 		f.Programs, f.Debug, f.Clean, f.Uncommitted = g.Programs, slices.Clone(g.Debug), g.Clean, slices.Clone(g.Uncommitted)
-		f.Branches, f.NewCommits, f.Shown = maps.Clone(g.Branches), slices.Clone(g.NewCommits), slices.Clone(g.Shown)
+		f.Branches, f.NewCommits = maps.Clone(g.Branches), slices.Clone(g.NewCommits)
+		f.Shown, f.Written = slices.Clone(g.Shown), slices.Clone(g.Written)
 		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
 	}
 	if g.Tree != "" {

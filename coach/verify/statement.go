@@ -11,6 +11,7 @@ type statement struct {
 	Text  string   `json:"text"`            // the clause, on one line
 	Terms []string `json:"terms,omitempty"` // names, numbers and quoted words: the change must show all of them
 	Words []string `json:"words,omitempty"` // without terms, plain words: the change must show half of them
+	Prose bool     `json:"prose,omitempty"` // it is about a document, which must show them
 }
 
 const (
@@ -28,7 +29,7 @@ func (r *Report) ground(s, m string, claims []Claim) {
 		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim}, c.Kind) &&
 			!(c.Kind == testClaim && c.Result == "")
 	})
-	if covered || lex().NoClaim.Match(m) {
+	if covered || lex().NoClaim.Match(m) || lex().NotYet.Match(m) {
 		return
 	}
 	from := 0
@@ -52,10 +53,15 @@ func (r *Report) part(clause, s, m string) {
 		r.add(Claim{Kind: otherClaim, Text: clause})
 		return
 	}
-	c := statement{Text: line(clause, maxQuote)}
+	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s)}
 	add := func(text string) {
+		for _, literal := range lex().Literal.FindAll(text) {
+			c.Terms = append(c.Terms, literal[1])
+			text = strings.Replace(text, literal[1], " ", 1)
+		}
+		text = lex().Qualifier.Replace(text, "$1")
 		for _, word := range lex().Word.Regexp().FindAllString(text, -1) {
-			if len(word) > 2 || len(word) == 2 && word[0] >= '0' && word[0] <= '9' {
+			if (len(word) > 2 || word[0] <= '9') && !lex().HTTPMethod.Match(word) {
 				c.Terms = append(c.Terms, word)
 			}
 		}
@@ -63,6 +69,9 @@ func (r *Report) part(clause, s, m string) {
 	for _, p := range clausePaths(s) {
 		s = strings.ReplaceAll(s, p, " ")
 		c.Terms = append(c.Terms, p)
+	}
+	for _, value := range lex().NewValue.FindAll(s) {
+		add(value[1])
 	}
 	for _, span := range lex().Spans.FindAll(s) {
 		if s = strings.Replace(s, span[0], " ", 1); !lex().Program.Match(span[1]) || !lex().RanIt.Match(m) {
@@ -77,6 +86,9 @@ func (r *Report) part(clause, s, m string) {
 		lower := strings.ToLower(word)
 		switch {
 		case len(word) < 2 || slices.Contains(lex().Vague, lower) || slices.Contains(lex().Plain, lower):
+		case strings.ToUpper(word) == word && len(word) < 6 && word[0] > '9':
+			c.Words = append(c.Words, lower)
+		case word[0] <= '9' && len(word) == 1:
 		case strings.ContainsFunc(word[1:], unicode.IsUpper) || strings.ContainsAny(word, "_$") || word[0] <= '9':
 			add(word)
 		case i > 0 && lower != word:
@@ -98,10 +110,13 @@ func (f Facts) lack(s statement) string {
 	if f.Compared != Met {
 		return "what changed is not known"
 	}
-	n := 0
+	n, shown := 0, f.Shown
+	if s.Prose {
+		shown = f.Written
+	}
 	for _, word := range slices.Concat(s.Terms, s.Words) {
 		switch {
-		case slices.Contains(f.Shown, word):
+		case slices.Contains(shown, word):
 			n++
 		case len(s.Terms) > 0:
 			return "nothing that changed has " + code(word)

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	around   = 3       // lines before and after a changed one that show what it is about
 	maxShown = 2000    // words that are looked for
 	maxVoc   = 200_000 // words of a change
 )
@@ -28,46 +27,52 @@ var (
 type vocabulary struct {
 	words   map[string]bool
 	numbers []float64
+	paths   []string
+	text    strings.Builder // the lines that changed
 }
 
-// shown looks for words in what changed: in the lines that changed, those around them, the declaration above them, and
-// the paths of the changed files.
+func newVocabulary() *vocabulary { return &vocabulary{words: map[string]bool{}} }
+
+// shown looks for words in what changed: in the lines that changed, in the declarations above them, and in the paths of
+// the changed files.
 func (l *look) shown() {
 	if len(l.q.Shown) == 0 {
 		return
 	}
-	v := &vocabulary{words: map[string]bool{}}
-	var paths []string
+	programs, documents := newVocabulary(), newVocabulary()
 	for _, d := range l.list {
 		if project.Byproduct(d.Path) {
 			continue
 		}
-		paths = append(paths, strings.ToLower(d.Path))
-		v.add(strings.ReplaceAll(d.Path, "-", " "))
-		v.kind(d.Path)
+		v := programs
+		if isProse(d.Path) {
+			v = documents
+		}
+		v.file(d.Path)
 		old, now := strings.Split(string(l.read[d.old]), "\n"), strings.Split(string(l.read[d.now]), "\n")
 		v.lines(now, old)
 		v.lines(old, now)
 	}
 	for _, word := range l.q.Shown[:min(len(l.q.Shown), maxShown)] {
-		at := strings.Trim(path.Clean(strings.ToLower(word)), "./")
-		file := func(p string) bool {
-			return strings.HasSuffix("/"+p, "/"+at) || strings.HasPrefix(p, at+"/") || strings.Contains(p, "/"+at+"/")
-		}
-		if v.has(word) || at != "" && slices.ContainsFunc(paths, file) {
+		if programs.has(word) {
 			l.facts.Shown = append(l.facts.Shown, word)
+		}
+		if documents.has(word) {
+			l.facts.Written = append(l.facts.Written, word)
 		}
 	}
 }
 
-// kind adds how people call a file of this kind.
-func (v *vocabulary) kind(p string) {
+// file adds the path of a changed file, and how people call a file of its kind.
+func (v *vocabulary) file(p string) {
+	v.paths = append(v.paths, strings.ToLower(p))
+	v.add(strings.ReplaceAll(p, "-", " "))
 	base := strings.ToLower(path.Base(p))
 	switch {
-	case isProse(p) || strings.HasPrefix(p, "docs/"):
+	case isProse(p):
 		v.add("docs documentation document documented")
 	case strings.HasPrefix(p, ".github/workflows/") || strings.Contains(base, "-ci."):
-		v.add("CI workflow pipeline")
+		v.add("ci workflow pipeline")
 	case strings.HasPrefix(base, "dockerfile"):
 		v.add("image container docker")
 	case project.Manifest(p):
@@ -83,9 +88,8 @@ func (v *vocabulary) lines(list, other []string) {
 	for _, line := range other {
 		known[line] = true
 	}
-	last := -1
 	header := ""
-	for i, line := range list {
+	for _, line := range list {
 		if definition.Match(line) {
 			header = line
 		}
@@ -93,11 +97,9 @@ func (v *vocabulary) lines(list, other []string) {
 			continue
 		}
 		v.add(header)
+		v.add(line)
 		v.count(line)
-		for j := max(last+1, i-around); j <= min(i+around, len(list)-1); j++ {
-			v.add(list[j])
-			last = j
-		}
+		v.text.WriteString(strings.ToLower(line) + "\n")
 		if comment.Match(line) {
 			v.add("comment comments docstring")
 		}
@@ -111,7 +113,7 @@ func (v *vocabulary) add(line string) {
 		if len(v.words) > maxVoc {
 			return
 		}
-		v.words[word], v.words[strings.ToLower(word)] = true, true
+		v.words[word], v.words[strings.ToLower(word)], v.words["--"+strings.ToLower(word)] = true, true, true
 		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '_' || r == '-' || r == '$' }) {
 			from := 0
 			for i, r := range part {
@@ -142,6 +144,18 @@ func (v *vocabulary) has(word string) bool {
 		})
 	}
 	lower := strings.ToLower(word)
+	if option, ok := strings.CutPrefix(lower, "--"); ok {
+		return v.words["--"+option] || v.words["--"+strings.ReplaceAll(option, "-", "_")]
+	} else if strings.HasPrefix(lower, "/") {
+		return strings.Contains(v.text.String(), lower)
+	}
+	at := strings.Trim(path.Clean(lower), "./")
+	file := func(p string) bool {
+		return strings.HasSuffix("/"+p, "/"+at) || strings.HasPrefix(p, at+"/") || strings.Contains(p, "/"+at+"/")
+	}
+	if at != "" && slices.ContainsFunc(v.paths, file) {
+		return true
+	}
 	if lower != word {
 		return v.words[word]
 	}
