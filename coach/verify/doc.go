@@ -19,9 +19,10 @@
 //
 // # Limits
 //
-// Claims are found in English prose and in JSON. A claim that is not found is not checked. A claim is called false
-// only when the facts contradict it as it was meant. So a vague report cannot be caught, but it supports nothing
-// either. Facts are only as good as their witness: see the limits of each.
+// Claims are found in English prose and in JSON. A claim is called false only when the facts contradict it as it was
+// meant. All else that a report says of the work, the change must show: its names and numbers, or half of its plain
+// words. What the change does not show is unchecked. What it shows may still be wrong: that the names are there does not
+// prove what is said of them. Facts are only as good as their witness: see the limits of each.
 //
 // # Errors
 //

@@ -29,7 +29,7 @@ func (r *Report) ground(s, m string, claims []Claim) {
 		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim}, c.Kind) &&
 			!(c.Kind == testClaim && c.Result == "")
 	})
-	if covered || lex().NoClaim.Match(m) || lex().NotYet.Match(m) {
+	if covered || lex().NoClaim.Match(m) {
 		return
 	}
 	from := 0
@@ -43,6 +43,9 @@ func (r *Report) ground(s, m string, claims []Claim) {
 
 // part adds what a part of a clause says.
 func (r *Report) part(clause, s, m string) {
+	if lex().NotYet.Match(m) {
+		return
+	}
 	if lex().Denied.Match(m) || lex().AsBefore.Match(m) {
 		if lex().SaysChange.Match(m) || lex().AsBefore.Match(m) {
 			r.add(Claim{Kind: otherClaim, Text: clause})

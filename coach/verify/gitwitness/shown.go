@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	minStem  = 3       // letters that forms of a word share
 	maxShown = 2000    // words that are looked for
 	maxVoc   = 200_000 // words of a change
 )
@@ -26,12 +27,15 @@ var (
 // vocabulary is the words of a change, in lower case, and its numbers.
 type vocabulary struct {
 	words   map[string]bool
+	stems   map[string][]string // the words by their first letters
 	numbers []float64
 	paths   []string
 	text    strings.Builder // the lines that changed
 }
 
-func newVocabulary() *vocabulary { return &vocabulary{words: map[string]bool{}} }
+func newVocabulary() *vocabulary {
+	return &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
+}
 
 // shown looks for words in what changed: in the lines that changed, in the declarations above them, and in the paths of
 // the changed files.
@@ -108,21 +112,28 @@ func (v *vocabulary) lines(list, other []string) {
 
 // add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
 func (v *vocabulary) add(line string) {
-	for _, m := range codeWord.FindAll(line) {
-		word := m[0]
-		if len(v.words) > maxVoc {
-			return
+	one := func(word string) {
+		if !v.words[word] && len(v.words) < maxVoc {
+			v.words[word] = true
+			if len(word) >= minStem {
+				v.stems[word[:minStem]] = append(v.stems[word[:minStem]], word)
+			}
 		}
-		v.words[word], v.words[strings.ToLower(word)], v.words["--"+strings.ToLower(word)] = true, true, true
+	}
+	for _, m := range codeWord.FindAll(line) {
+		word, lower := m[0], strings.ToLower(m[0])
+		one(word)
+		one(lower)
+		one("--" + lower) // as an option
 		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '_' || r == '-' || r == '$' }) {
 			from := 0
 			for i, r := range part {
 				if i > from && unicode.IsUpper(r) && !unicode.IsUpper(rune(part[i-1])) {
-					v.words[strings.ToLower(part[from:i])] = true
+					one(strings.ToLower(part[from:i]))
 					from = i
 				}
 			}
-			v.words[strings.ToLower(part[from:])] = true
+			one(strings.ToLower(part[from:]))
 		}
 	}
 }
@@ -165,12 +176,12 @@ func (v *vocabulary) has(word string) bool {
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return false
 	}
-	for have := range v.words {
+	for _, have := range v.stems[lower[:min(len(lower), minStem)]] {
 		same := 0
 		for same < min(len(have), len(lower)) && have[same] == lower[same] {
 			same++
 		}
-		if same >= max(3, max(len(have), len(lower))-4) {
+		if same >= max(minStem, max(len(have), len(lower))-4) {
 			return true
 		}
 	}
