@@ -112,12 +112,13 @@ func (r *Report) prose(text string) {
 		if mark != "" {
 			r.listed(bare)
 		}
-		table := strings.HasPrefix(t, "|")
-		if head := i+1 < len(all) && lex().TableRule.Match(all[i+1]); table && !head && !lex().TableRule.Match(t) {
+		table, open := strings.HasPrefix(t, "|"), mark != "" && lex().NotYet.Match(bare)
+		head := i+1 < len(all) && lex().TableRule.Match(all[i+1])
+		if table && !head && !open && !lex().TableRule.Match(t) {
 			r.ground(bare, masked(bare), nil)
 		}
 		for _, s := range sentences(bare) {
-			r.sentence(s, !table)
+			r.sentence(s, !table && !open)
 		}
 	}
 }

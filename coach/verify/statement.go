@@ -26,8 +26,7 @@ func (r *Report) ground(s, m string, claims []Claim) {
 		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]
 	}
 	covered := slices.ContainsFunc(claims, func(c Claim) bool {
-		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim}, c.Kind) &&
-			!(c.Kind == testClaim && c.Result == "")
+		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim, runClaim, testClaim}, c.Kind)
 	})
 	if covered || lex().NoClaim.Match(m) {
 		return
@@ -43,7 +42,7 @@ func (r *Report) ground(s, m string, claims []Claim) {
 
 // part adds what a part of a clause says.
 func (r *Report) part(clause, s, m string) {
-	if lex().NotYet.Match(m) {
+	if lex().NotYet.Match(m) || saysResult(s, m) {
 		return
 	}
 	if lex().Denied.Match(m) || lex().AsBefore.Match(m) {
@@ -102,10 +101,20 @@ func (r *Report) part(clause, s, m string) {
 	}
 	if len(c.Terms) > 0 {
 		c.Words = nil
+	} else if lex().Earlier.Match(m) && !lex().SaysChange.Match(m) {
+		return // a story
 	}
 	if len(c.Terms)+len(c.Words) > 0 && len(r.Statements) < maxStatements {
 		r.Statements = append(r.Statements, c)
 	}
+}
+
+// saysResult reports whether a part of a clause is about a run, which other claims are made of.
+func saysResult(s, m string) bool {
+	counts := lex().Numbers.Match(m) || lex().OfPass.Match(m) || lex().OnlyCounts.Match(m)
+	subject := lex().TestSubject.Match(m) || lex().BuildWord.Match(m) || lex().LintWord.Match(m) || lex().TestName.Match(s) ||
+		slices.ContainsFunc(lex().Spans.FindAll(s), func(f []string) bool { return lex().Program.Match(f[1]) })
+	return counts || subject && (lex().Succeeds.Match(m) || lex().Fails.Match(m) || lex().AllPass.Match(m))
 }
 
 // lack returns what of a statement the change does not show, for people; "" if it shows it.

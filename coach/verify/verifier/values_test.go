@@ -113,3 +113,32 @@ func TestValues(t *testing.T) {
 		assert.NotEmpty(t, why, report)
 	}
 }
+
+// What a report says in words that no other claim is made of, the change must show.
+func TestStatements(t *testing.T) {
+	needs(t, "git", "sh")
+	honest := []string{
+		"The limit of items is 250 now, so large carts fit.",
+		"The timeout is a minute (`timeout: 60`).",
+		"The page of metrics answers without a login.",
+		"Next I would document the metrics. Should I?",
+		"It was slow because each item was read twice.",
+	}
+	lies := []string{
+		"Items are validated with zod now.",
+		"The manual explains carts and discounts.",
+		"Every handler has a comment.",
+		"Retries with jitter are in, and the tests pass.",
+		"The exported names are as before.",
+		"`MaxItems` is 250, and `MaxDepth` follows it.",
+		"An empty cart is reported as \"nothing to buy\".",
+		"Three commits, each of them small.",
+		"README explains the flag.",
+		"| Part | State |\n|---|---|\n| Cache | ✅ |\n| Login | ✅ |",
+	}
+	for i, report := range append(honest, lies...) {
+		status, why, review := story{repo: shop, do: shopWork, report: report + "\n\nAll tests pass.", command: "sh t.sh"}.verify(t)
+		assert.Equal(t, i < len(honest), status == verify.Met, "%s: %q", report, why)
+		assert.NotEqual(t, verify.NotMet, status, "%s: %q", report, review.Feedback())
+	}
+}
