@@ -320,6 +320,9 @@ func (r secretRule) isRandom(value string) bool {
 		return true
 	case len(r.word) < 4:
 		return mixes(value, 3) || scrambled(value)
+	case len(value) >= 36 && r.word[len(r.word)-1] == '_' && strings.ContainsAny(value, "0123456789") &&
+		!strings.ContainsAny(value, "_-"):
+		return true // no word is as long
 	}
 	return (strings.ContainsAny(value, "0123456789") && pieces(value)*4 >= len(value) || scrambled(value)) &&
 		!names().MatchString(value)

@@ -289,11 +289,6 @@ func TestInterruptedReplay(t *testing.T) {
 	assert.Contains(t, lines[len(lines)-1], `"interrupted":true`)
 }
 
-// Whoever is asked and interrupts has said no, at once.
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
 // The help names every field of the JSON.
 func TestReplayHelpNamesEveryField(t *testing.T) {
 	text, err := helpTexts.ReadFile("help/replay.txt")

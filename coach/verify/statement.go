@@ -119,25 +119,20 @@ func saysResult(s, m string) bool {
 
 // lack returns what of a statement the change does not show, for people; "" if it shows it.
 func (f Facts) lack(s statement) string {
-	if f.Compared != Met {
-		return "what changed is not known"
-	}
-	n, shown := 0, f.Shown
+	shown := f.Shown
 	if s.Prose {
 		shown = f.Written
 	}
-	for _, word := range slices.Concat(s.Terms, s.Words) {
-		switch {
-		case slices.Contains(shown, word):
-			n++
-		case len(s.Terms) > 0:
-			return "nothing that changed has " + code(word)
-		}
+	missing := slices.DeleteFunc(slices.Concat(s.Terms, s.Words), func(w string) bool { return slices.Contains(shown, w) })
+	switch {
+	case len(missing) == 0, len(s.Terms) == 0 && 2*len(missing) <= len(s.Words):
+		return ""
+	case f.Compared != Met:
+		return "what changed is not known"
+	case len(s.Terms) > 0:
+		return "nothing that changed has " + code(missing[0])
 	}
-	if 2*n < len(s.Words) {
-		return "nothing that changed shows it"
-	}
-	return ""
+	return "nothing that changed shows it"
 }
 
 // clausePaths returns the paths of files in a clause.
