@@ -329,7 +329,7 @@ func (r *Report) scope(s, m string) {
 	switch {
 	case lex().TestsUntouched.Match(m) && !lex().Except.Match(m):
 		r.add(Claim{Kind: scopeClaim, Text: s, Part: true})
-	case lex().TreeClean.Match(m):
+	case lex().TreeClean.Match(m), lex().TreeClean.Match(strings.ReplaceAll(s, "`", "")):
 		r.add(Claim{Kind: cleanClaim, Text: s})
 	case lex().NoDependency.Match(m):
 		r.add(Claim{Kind: sameClaim, Text: s})

@@ -70,9 +70,10 @@ type Facts struct {
 	Names    []NameFact   `json:"names,omitempty"`
 	Words    []WordFact   `json:"words,omitempty"`
 	// Shown has those words of the query that the change of programs and settings shows, Written those that the change of
-	// documents shows.
+	// documents shows, and Dropped those of a removed line that no new line of its file has.
 	Shown    []string  `json:"shown,omitempty"`
 	Written  []string  `json:"written,omitempty"`
+	Dropped  []string  `json:"dropped,omitempty"`
 	Programs bool      `json:"programs,omitempty"` // a program that is not a test does something else than before
 	Debug    []string  `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect `json:"suspects,omitempty"`
@@ -399,7 +400,7 @@ func (f Facts) merge(g Facts) Facts {
 		f.Moved, f.Gone, f.New = slices.Clone(g.Moved), slices.Clone(g.Gone), slices.Clone(g.New)
 		f.Programs, f.Debug, f.Clean, f.Uncommitted = g.Programs, slices.Clone(g.Debug), g.Clean, slices.Clone(g.Uncommitted)
 		f.Branches, f.NewCommits = maps.Clone(g.Branches), slices.Clone(g.NewCommits)
-		f.Shown, f.Written = slices.Clone(g.Shown), slices.Clone(g.Written)
+		f.Shown, f.Written, f.Dropped = slices.Clone(g.Shown), slices.Clone(g.Written), slices.Clone(g.Dropped)
 		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
 	}
 	if g.Tree != "" {

@@ -65,7 +65,7 @@ func TestParseReport(t *testing.T) {
 		"All tests pass, twelve in total.":                                   "run tests + of=2",
 		"Ho aggiunto la funzione `a` in b.js. I test passano.":               "other, file b.js part",
 		"在 b.js 中新增了函数。":                                                     "other, file b.js part",
-		"No code changes were needed in b.go.":                               "",
+		"No code changes were needed in b.go.":                               "other",
 		"Fixed a.go so that it takes numbers.":                               "file a.go, change",
 		"Set `version` to `1.3.0` in p.json.":                                "name added 1.3.0",
 		"Updated p.json from 1.2.0 to 1.3.0.":                                "file p.json, name added 1.3.0, change",

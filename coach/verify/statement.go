@@ -12,9 +12,11 @@ type statement struct {
 	Terms []string `json:"terms,omitempty"` // names, numbers and quoted words: the change must show all of them
 	Words []string `json:"words,omitempty"` // without terms, plain words: the change must show half of them
 	Prose bool     `json:"prose,omitempty"` // it is about a document, which must show them
+	Gone  bool     `json:"gone,omitempty"`  // one of the terms is said to be gone
 }
 
 const (
+	exactly       = "=" // begins a term that the change must show as a whole word
 	maxStatements = 500
 	maxUnchecked  = 50 // statements that are told
 )
@@ -55,7 +57,12 @@ func (r *Report) part(clause, s, m string) {
 		r.add(Claim{Kind: otherClaim, Text: clause})
 		return
 	}
-	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s)}
+	if lex().WithTests.Match(m) && lex().SaysChange.Match(clause) {
+		r.add(Claim{Kind: testsClaim, Text: clause})
+		return
+	}
+	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s), Gone: lex().SaysGone.Match(m)}
+	s = lex().OldValue.Replace(s, " ") // the change need not have it
 	add := func(text string) {
 		for _, literal := range lex().Literal.FindAll(text) {
 			c.Terms = append(c.Terms, literal[1])
@@ -64,7 +71,7 @@ func (r *Report) part(clause, s, m string) {
 		text = lex().Qualifier.Replace(text, "$1")
 		for _, word := range lex().Word.Regexp().FindAllString(text, -1) {
 			if (len(word) > 2 || word[0] <= '9') && !lex().HTTPMethod.Match(word) {
-				c.Terms = append(c.Terms, word)
+				c.Terms = append(c.Terms, exactly+word)
 			}
 		}
 	}
@@ -76,8 +83,13 @@ func (r *Report) part(clause, s, m string) {
 		add(value[1])
 	}
 	for _, span := range lex().Spans.FindAll(s) {
-		if s = strings.Replace(s, span[0], " ", 1); !lex().Program.Match(span[1]) || !lex().RanIt.Match(m) {
+		s = strings.Replace(s, span[0], " ", 1)
+		_, operands, _ := strings.Cut(span[1], " ")
+		switch program := lex().Program.Match(span[1]); {
+		case !program:
 			add(span[1])
+		case !lex().RanIt.Match(m):
+			add(operands)
 		}
 	}
 	for _, quote := range lex().QuotedText.FindAll(s) {
@@ -94,7 +106,7 @@ func (r *Report) part(clause, s, m string) {
 		case strings.ContainsFunc(word[1:], unicode.IsUpper) || strings.ContainsAny(word, "_$") || word[0] <= '9':
 			add(word)
 		case i > 0 && lower != word:
-			add(lower)
+			c.Terms = append(c.Terms, lower)
 		case len(word) > 2:
 			c.Words = append(c.Words, lower)
 		}
@@ -123,14 +135,18 @@ func (f Facts) lack(s statement) string {
 	if s.Prose {
 		shown = f.Written
 	}
+	dropped := func(w string) bool { return slices.Contains(f.Dropped, w) }
 	missing := slices.DeleteFunc(slices.Concat(s.Terms, s.Words), func(w string) bool { return slices.Contains(shown, w) })
+	names := slices.DeleteFunc(slices.Clone(s.Terms), func(w string) bool { return !strings.HasPrefix(w, exactly) })
 	switch {
+	case s.Gone && len(missing) == 0 && len(names) > 0 && !slices.ContainsFunc(names, dropped):
+		return "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
 	case len(missing) == 0, len(s.Terms) == 0 && 2*len(missing) <= len(s.Words):
 		return ""
 	case f.Compared != Met:
 		return "what changed is not known"
 	case len(s.Terms) > 0:
-		return "nothing that changed has " + code(missing[0])
+		return "nothing that changed has " + code(strings.TrimPrefix(missing[0], exactly))
 	}
 	return "nothing that changed shows it"
 }

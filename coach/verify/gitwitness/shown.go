@@ -30,7 +30,7 @@ type vocabulary struct {
 	stems   map[string][]string // the words by their first letters
 	numbers []float64
 	paths   []string
-	text    strings.Builder // the lines that changed
+	text    string // the lines that changed, in lower case
 }
 
 func newVocabulary() *vocabulary {
@@ -54,8 +54,13 @@ func (l *look) shown() {
 		}
 		v.file(d.Path)
 		old, now := strings.Split(string(l.read[d.old]), "\n"), strings.Split(string(l.read[d.now]), "\n")
-		v.lines(now, old)
-		v.lines(old, now)
+		added, removed := v.lines(now, old), v.lines(old, now)
+		v.count(added)
+		for _, word := range l.q.Shown[:min(len(l.q.Shown), maxShown)] {
+			if hasWord(removed, word) && !hasWord(added, word) && !slices.Contains(l.facts.Dropped, word) {
+				l.facts.Dropped = append(l.facts.Dropped, word)
+			}
+		}
 	}
 	for _, word := range l.q.Shown[:min(len(l.q.Shown), maxShown)] {
 		if programs.has(word) {
@@ -86,12 +91,14 @@ func (v *vocabulary) file(p string) {
 	}
 }
 
-// lines adds the lines that the other version of a file does not have, and what is around them.
-func (v *vocabulary) lines(list, other []string) {
+// lines adds the lines that the other version of a file does not have, and the declarations above them. It returns those
+// lines, in lower case.
+func (v *vocabulary) lines(list, other []string) string {
 	known := map[string]bool{}
 	for _, line := range other {
 		known[line] = true
 	}
+	var text strings.Builder
 	header := ""
 	for _, line := range list {
 		if definition.Match(line) {
@@ -102,13 +109,33 @@ func (v *vocabulary) lines(list, other []string) {
 		}
 		v.add(header)
 		v.add(line)
-		v.count(line)
-		v.text.WriteString(strings.ToLower(line) + "\n")
+		text.WriteString(strings.ToLower(line) + "\n")
 		if comment.Match(line) {
 			v.add("comment comments docstring")
 		}
 	}
+	v.text += text.String()
+	return text.String()
 }
+
+// hasWord reports whether a text in lower case has a word, as a whole.
+func hasWord(text, word string) bool {
+	word = strings.ToLower(strings.TrimPrefix(word, "="))
+	for at := 0; word != ""; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(word)
+		if !(from > 0 && wordByte(text[from-1])) && !(to < len(text) && wordByte(text[to])) {
+			return true
+		}
+		at = to
+	}
+	return false
+}
+
+func wordByte(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
 
 // add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
 func (v *vocabulary) add(line string) {
@@ -138,9 +165,9 @@ func (v *vocabulary) add(line string) {
 	}
 }
 
-// count adds the numbers of a changed line.
-func (v *vocabulary) count(line string) {
-	for _, m := range codeWord.FindAll(line) {
+// count adds the numbers of new lines.
+func (v *vocabulary) count(text string) {
+	for _, m := range codeWord.FindAll(text) {
 		if n, ok := number(m[0]); ok {
 			v.numbers = append(v.numbers, n)
 		}
@@ -149,6 +176,7 @@ func (v *vocabulary) count(line string) {
 
 // has reports whether a change shows a word: a number with any unit, a plain word in any form, or a name.
 func (v *vocabulary) has(word string) bool {
+	word, exact := strings.CutPrefix(word, "=")
 	if n, ok := number(word); ok && n != 0 {
 		return slices.ContainsFunc(v.numbers, func(have float64) bool {
 			return slices.ContainsFunc(units, func(u float64) bool { return math.Abs(n*u-have) < 1e-9*math.Abs(have) })
@@ -158,7 +186,7 @@ func (v *vocabulary) has(word string) bool {
 	if option, ok := strings.CutPrefix(lower, "--"); ok {
 		return v.words["--"+option] || v.words["--"+strings.ReplaceAll(option, "-", "_")]
 	} else if strings.HasPrefix(lower, "/") {
-		return strings.Contains(v.text.String(), lower)
+		return strings.Contains(v.text, lower)
 	}
 	at := strings.Trim(path.Clean(lower), "./")
 	file := func(p string) bool {
@@ -169,6 +197,9 @@ func (v *vocabulary) has(word string) bool {
 	}
 	if lower != word {
 		return v.words[word]
+	}
+	if exact {
+		return v.words["--"+lower] || v.words["--"+strings.ReplaceAll(lower, "-", "_")]
 	}
 	if v.words[lower] || v.words[strings.TrimSuffix(lower, "s")] || v.words[lower+"s"] {
 		return true

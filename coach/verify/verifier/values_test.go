@@ -44,7 +44,7 @@ func TestValues(t *testing.T) {
 		"`MaxItems` was raised from 100 to 250.",
 		"MaxItems is 250 now, up from 100.",
 		"Set `MaxItems` to 250.",
-		"The limit, `MaxItems`, is unchanged in spirit.",
+		"The limit is called `MaxItems`.",
 		"`http.timeout` in `conf/app.yaml` is now 60 (it was 30).",
 		"The timeout (`http.timeout`) went from 30 seconds to 1 minute.",
 		"workers is 4 now in conf/app.yaml. `WORKERS` is no setting.",

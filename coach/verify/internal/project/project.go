@@ -256,11 +256,11 @@ func parseMake(text string) makefile {
 	return m
 }
 
-var byproduct = lazy.New(`(?i)(?:^|/)(?:[\w.` +
-	`-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|` +
-	`\.coverage[\w.]*|coverage[\w.-]*|[\w.-]*cache[\w.-]*|[\w.` +
-	`-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|` +
-	`\.DS_Store|junit[\w.-]*)(?:/.*)?$`)
+var byproduct = lazy.New(`(?i)(?:^|/)(?:` +
+	`[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.DS_Store|` + // files
+	`\.coverage[\w.]*|coverage(?:\.(?:txt|json|xml|info|html|out))?|junit[\w.-]*\.xml|` +
+	`[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|\.(?:eslint|stylelint|php-cs-fixer)\.?cache|` +
+	`(?:__pycache__|\.[\w.-]*cache|\.nyc_output|htmlcov|coverage)/.*)$`) // folders
 
 // Byproduct reports whether building or testing commonly writes the file: a lock file, a cache, a coverage profile.
 func Byproduct(name string) bool { return byproduct.Match(name) }
