@@ -185,7 +185,7 @@ var checks = map[claimKind]struct {
 	compare   func(*audit, Claim) finding
 }{
 	fileClaim: {false, (*audit).file}, runClaim: {false, (*audit).run}, testClaim: {false, (*audit).test},
-	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, saidClaim: {false, (*audit).said},
+	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, openClaim: {true, (*audit).open}, saidClaim: {false, (*audit).said},
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
 	modeClaim:  {false, (*audit).mode},
@@ -357,8 +357,20 @@ func (a *audit) namedCommit(name string) finding {
 
 // branch checks that a branch is there.
 func (a *audit) branch(c Claim) finding {
-	if _, ok := a.facts.Branches[c.Name]; !ok {
+	switch has, ok := a.facts.Branches[c.Name]; {
+	case !ok:
 		return contradicted(shouldFix, commitElse, c.Name, "there is no such branch", "make the branch, or correct the report")
+	case c.Sure && !has:
+		return contradicted(shouldFix, commitElse, c.Name, "that branch does not have what is checked out",
+			"bring the work there, or correct the report")
+	}
+	return holds
+}
+
+// open checks that nothing is committed.
+func (a *audit) open(Claim) finding {
+	if a.facts.Committed != NotMet {
+		return unchecked("a commit was made since the baseline")
 	}
 	return holds
 }

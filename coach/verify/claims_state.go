@@ -65,6 +65,9 @@ func (r *Report) history(s string) {
 	if f := lex().Branch.Find(s); f != nil && !lex().OtherBranch.Match(s) {
 		r.add(Claim{Kind: branchClaim, Text: s, Name: f[1] + f[2] + f[3]})
 	}
+	if f := lex().OnBranch.Find(s); f != nil {
+		r.add(Claim{Kind: branchClaim, Text: s, Name: f[1], Sure: true})
+	}
 	if f := lex().CommitCount.Find(s); f != nil {
 		r.add(Claim{Kind: countClaim, Text: s, Total: numeral(f[1])})
 	}

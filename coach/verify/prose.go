@@ -265,6 +265,9 @@ func (r *Report) clause(s, m, sentence string) {
 		}
 		return
 	}
+	if lex().NotCommitted.Match(m) {
+		r.add(Claim{Kind: openClaim, Text: s})
+	}
 	r.runs(s, m)
 	if r.testNames(s, m); lex().Denied.Match(lex().HarmlessFailure.Replace(m, " ")) {
 		return

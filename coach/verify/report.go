@@ -35,6 +35,7 @@ const (
 	backClaim   claimKind = "restored"     // a file is as it was
 	debugClaim  claimKind = "debug"        // output for debugging was removed
 	cleanClaim  claimKind = "clean"        // everything is committed
+	openClaim   claimKind = "uncommitted"  // nothing is
 	sameClaim   claimKind = "dependencies" // there is no new one
 	branchClaim claimKind = "branch"       // it is there
 	countClaim  claimKind = "commit_count" // that many commits were made
@@ -128,7 +129,7 @@ func (c Claim) same(o Claim) bool {
 		return c.Text == o.Text
 	case modeClaim:
 		return c.Path == o.Path
-	case changeClaim, cleanClaim, sameClaim, debugClaim:
+	case changeClaim, cleanClaim, openClaim, sameClaim, debugClaim:
 		return true // one is enough
 	case backClaim:
 		return c.Path == o.Path

@@ -131,7 +131,7 @@ func TestParseReport(t *testing.T) {
 		"Two commits:\n\n- `1a2b3c4` one\n- 5d6e7f8 two":                "commit 1a2b3c4, commit 5d6e7f8",
 		"Committed and pushed.":                                         "commit, other",
 		"The bug came with commit 1a2b3c4, which introduced the cache.": "",
-		"Not committed yet.":                                            "",
+		"Not committed yet.":                                            "uncommitted",
 		"Opened a pull request.":                                        "other",
 		"CI is green.":                                                  "other",
 		"Coverage is 97 %.":                                             "other",

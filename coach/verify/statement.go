@@ -28,7 +28,8 @@ func (r *Report) ground(s, m string, claims []Claim) {
 		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]
 	}
 	covered := slices.ContainsFunc(claims, func(c Claim) bool {
-		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim, runClaim, testClaim}, c.Kind)
+		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim, runClaim,
+			testClaim, stillClaim, openClaim}, c.Kind)
 	})
 	if covered || lex().NoClaim.Match(m) {
 		return

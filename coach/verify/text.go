@@ -63,6 +63,6 @@ type lexicon struct {
 	FileCount, Branch, OtherBranch, CommitCount, CommitSubject, CommitHolds, InGit, IgnoredMentioned, HasNow,
 	NameBare, CodeKind, Drops, Uncovered, Unseen, NowIn,
 	ExecutableNow, NotDone, ItemSpans, Alternative,
-	SaysChange, NoClaim, AsBefore, OfAll, RanIt, PartEnd, Document, Qualifier, Literal, NotYet, WithTests, SaysGone, OldValue, HTTPMethod, NewValue, TableRule, Word, QuotedText,
+	SaysChange, NoClaim, AsBefore, OfAll, RanIt, PartEnd, Document, Qualifier, Literal, OnBranch, NotCommitted, NotYet, WithTests, SaysGone, OldValue, HTTPMethod, NewValue, TableRule, Word, QuotedText,
 	Replaced, Foreign, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone, ClauseEnd, Spans, CommitHash *lazy.Pattern
 }
