@@ -112,8 +112,8 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	}
 	h := &handling{AutoContinue: a, out: out.redact(a.cfg.Secrets), unlock: func() {}}
 	h.input = inputOf(h.out)
-	err := h.run(ctx)
 	defer func() { h.unlock() }() // events come in the order of the decisions
+	err := h.run(ctx)
 	if err != nil {
 		h.decision = failure(h.out, h.state, h.facts.Result)
 	}

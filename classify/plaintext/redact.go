@@ -21,7 +21,8 @@ import (
 //   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key.
 //
 // The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Invisible
-// characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another kind. Redacting a redacted text changes nothing.
+// characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another kind.
+// Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
 	var masked []byte // nil until something was found
 	mask := func(start, end int) {
@@ -175,15 +176,21 @@ var secretRules = sync.OnceValue(func() *[256][]secretRule {
 	return &rules
 })
 
-// find returns where the group of the rule's pattern stands that matches at s[after:], if any. Inside of a word it
-// reads only so much that the time stays linear.
+// find returns where the group of the rule's pattern stands that matches at s[after:], if any. It reads only so much at
+// first that the time stays linear; inside of a word no more than that.
 func (r secretRule) find(s string, after int, inside bool) (start, end int) {
+	most := after + 1024
 	if inside {
-		s = s[:min(len(s), after+512)]
+		most = after + 512
 	}
-	m := r.pattern().FindStringSubmatchIndex(s[after:])
+	m := r.pattern().FindStringSubmatchIndex(s[after:min(len(s), most)])
 	if m == nil {
 		return 0, 0
+	}
+	if !inside && after+m[1] == most {
+		if m = r.pattern().FindStringSubmatchIndex(s[after:]); m == nil {
+			return 0, 0
+		}
 	}
 	for len(m) > 4 && m[2] < 0 { // the first group that matched
 		m = m[2:]

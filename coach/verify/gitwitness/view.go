@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 )
@@ -93,7 +94,7 @@ func (v *view) texts(objects []string) map[string][]byte {
 		switch {
 		case err != nil || fields[1] != "blob":
 		case size >= maxSource || size >= room:
-			found[fields[0]] = make([]byte, maxSource)
+			found[fields[0]] = tooLarge()
 		default:
 			wanted += fields[0] + "\n"
 			room -= size + len(line)
@@ -114,6 +115,9 @@ func (v *view) texts(objects []string) map[string][]byte {
 	}
 	return found
 }
+
+// tooLarge stands for a text that is not read.
+var tooLarge = sync.OnceValue(func() []byte { return make([]byte, maxSource) })
 
 // grep returns the lines of a tree that git grep finds, with their files.
 func (v *view) grep(tree, pattern string, options ...string) iter.Seq2[string, string] {
