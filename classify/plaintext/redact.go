@@ -187,7 +187,10 @@ func (r secretRule) find(s string, after int, inside bool) (start, end int) {
 	if m == nil {
 		return 0, 0
 	}
-	if !inside && after+m[1] == most {
+	if !inside && after+m[1] == most && most < len(s) {
+		if strings.HasSuffix(r.pattern().String(), "|$)") {
+			return 0, 0 // what is named so is not as long
+		}
 		if m = r.pattern().FindStringSubmatchIndex(s[after:]); m == nil {
 			return 0, 0
 		}

@@ -68,7 +68,7 @@ func (l *look) slight(f *verify.FileFact) {
 	old, now := l.read[d.old], l.read[d.now]
 	bare := func(text []byte) string { return blanks.Replace(strings.TrimSpace(string(text)), "\n") }
 	switch base := path.Base(f.Clean); {
-	case now == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed":
+	case now == nil || isTooLarge(old) || isTooLarge(now) || base[0] == '.' || base == "__init__.py" || base == "py.typed":
 	case len(now) == 0:
 		f.Slight = "it is empty"
 	case f.Kind == verify.Modified && !bytes.Equal(old, now) && bare(old) == bare(now):
@@ -80,8 +80,9 @@ func (l *look) slight(f *verify.FileFact) {
 
 // onlyComments reports whether a program changed, but not what it does.
 func (l *look) onlyComments(d *difference) bool {
-	return testcode.IsCode(d.Path) && d.old != d.now &&
-		testcode.Code(d.Path, string(l.read[d.old])) == testcode.Code(d.Path, string(l.read[d.now]))
+	old, now := l.read[d.old], l.read[d.now]
+	return testcode.IsCode(d.Path) && d.old != d.now && !isTooLarge(old) && !isTooLarge(now) &&
+		testcode.Code(d.Path, string(old)) == testcode.Code(d.Path, string(now))
 }
 
 // find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	minStem  = 3       // letters that forms of a word share
-	maxShown = 2000    // words that are looked for
-	maxVoc   = 200_000 // words of a change
+	maxHeader = 300     // bytes of a declaration
+	minStem   = 3       // letters that forms of a word share
+	maxShown  = 2000    // words that are looked for
+	maxVoc    = 200_000 // words of a change
 )
 
 var (
@@ -30,7 +31,7 @@ type vocabulary struct {
 	stems   map[string][]string // the words by their first letters
 	numbers []float64
 	paths   []string
-	text    string // the lines that changed, in lower case
+	text    strings.Builder // the lines that changed, in lower case
 }
 
 func newVocabulary() *vocabulary {
@@ -53,6 +54,10 @@ func (l *look) shown() {
 			v = documents
 		}
 		v.file(d.Path)
+		if isTooLarge(l.read[d.old]) || isTooLarge(l.read[d.now]) {
+			l.unseen("%s is too large to be read", d.Path)
+			continue
+		}
 		old, now := strings.Split(string(l.read[d.old]), "\n"), strings.Split(string(l.read[d.now]), "\n")
 		added, removed := v.lines(now, old), v.lines(old, now)
 		v.count(added)
@@ -99,22 +104,23 @@ func (v *vocabulary) lines(list, other []string) string {
 		known[line] = true
 	}
 	var text strings.Builder
-	header := ""
+	header := "" // the declaration above, until it was added
 	for _, line := range list {
-		if definition.Match(line) {
-			header = line
+		if definition.Match(line[:min(len(line), maxHeader)]) {
+			header = line[:min(len(line), maxHeader)]
 		}
 		if known[line] || strings.ContainsRune(line, 0) {
 			continue
 		}
 		v.add(header)
+		header = ""
 		v.add(line)
 		text.WriteString(strings.ToLower(line) + "\n")
 		if comment.Match(line) {
 			v.add("comment comments docstring")
 		}
 	}
-	v.text += text.String()
+	v.text.WriteString(text.String())
 	return text.String()
 }
 
@@ -186,7 +192,7 @@ func (v *vocabulary) has(word string) bool {
 	if option, ok := strings.CutPrefix(lower, "--"); ok {
 		return v.words["--"+option] || v.words["--"+strings.ReplaceAll(option, "-", "_")]
 	} else if strings.HasPrefix(lower, "/") {
-		return strings.Contains(v.text, lower)
+		return strings.Contains(v.text.String(), lower)
 	}
 	at := strings.Trim(path.Clean(lower), "./")
 	file := func(p string) bool {

@@ -188,7 +188,7 @@ var (
 // takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
 // by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text []byte, test bool) bool {
-	if len(text) >= maxSource {
+	if isTooLarge(text) {
 		return test // it is too long to be read
 	}
 	if setsFlag.Match(string(text)) {

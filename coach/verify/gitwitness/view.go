@@ -119,6 +119,8 @@ func (v *view) texts(objects []string) map[string][]byte {
 // tooLarge stands for a text that is not read.
 var tooLarge = sync.OnceValue(func() []byte { return make([]byte, maxSource) })
 
+func isTooLarge(text []byte) bool { return len(text) >= maxSource }
+
 // grep returns the lines of a tree that git grep finds, with their files.
 func (v *view) grep(tree, pattern string, options ...string) iter.Seq2[string, string] {
 	args := slices.Concat([]string{"grep", "-z", "-I"}, options, []string{"-e", pattern, tree})

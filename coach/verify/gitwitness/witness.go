@@ -329,6 +329,10 @@ func (l *look) tests() {
 			continue
 		}
 		old, now := l.read[d.old], l.read[d.now]
+		if isTooLarge(old) || isTooLarge(now) {
+			l.unseen("%s is too large: the tests in it were not compared", d.Path)
+			continue
+		}
 		if d.Kind != verify.Added && len(old) > 0 {
 			before = append(before, testcode.File{Path: d.Path, Text: old})
 		}
