@@ -16,14 +16,14 @@ import (
 // nextVersion builds this program with a library whose states have one more field, and so are of the next version.
 func nextVersion(t *testing.T) string {
 	t.Helper()
-	source, err := filepath.Abs(filepath.Join("..", "..", "autocontinue", "statejson.go"))
+	source, err := filepath.Abs(filepath.Join("..", "..", "autocontinue", "state.go"))
 	require.NoError(t, err)
 	code, err := os.ReadFile(source)
 	require.NoError(t, err)
 	changed := string(code)
 	for _, c := range [][2]string{
 		{"const stateVersion = ", "const stateVersion = 1 + "},
-		{"if head.Version == stateVersion {", "if head.Version >= stateVersion-1 {"},
+		{"j.Version < stateVersion:", "j.Version < stateVersion-1:"},
 		{"type stateJSON struct {\n", "type stateJSON struct {\n\tLater string `json:\"later\"`\n"},
 		{"stateJSON{stateVersion,", "stateJSON{\"kept\", stateVersion,"},
 	} {
@@ -31,7 +31,7 @@ func nextVersion(t *testing.T) string {
 		changed = strings.Replace(changed, c[0], c[1], 1)
 	}
 	dir := t.TempDir()
-	file := filepath.Join(dir, "statejson.go")
+	file := filepath.Join(dir, "state.go")
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {source: file}})
 	require.NoError(t, err)
