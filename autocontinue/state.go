@@ -172,6 +172,15 @@ func (j stateJSON) check() error {
 			return errors.New("a turn with too many runs")
 		}
 	}
+	for _, r := range j.Records {
+		v := verdicts[r.Reason] // an unknown reason has no outcome
+		if v.outcome == "" || v.action == Suppress || v.action != r.Action || r.Reason == "error" {
+			return fmt.Errorf("a recorded decision with reason %.20q", r.Reason)
+		}
+		if r.Action == Continue && r.Message == "" {
+			return errors.New("a recorded continuation without message")
+		}
+	}
 	return nil
 }
 

@@ -46,6 +46,22 @@ func (s *Store) Session(session string) (*Document[Session], error) {
 	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
 }
 
+// UnmarshalJSON reads the two fields. A missing state is an error, not an empty one.
+func (v *Session) UnmarshalJSON(data []byte) error {
+	var read struct {
+		State *autocontinue.State
+		Extra json.RawMessage
+	}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	if read.State == nil {
+		return errors.New("a session without state")
+	}
+	*v = Session{*read.State, read.Extra}
+	return nil
+}
+
 // Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if
 // it could not be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that
 // wraps [autocontinue.ErrStateVersion], the value is of a newer version and stays as it is. A Document is safe for
