@@ -173,10 +173,13 @@ func (a *AutoContinue) redacted(s string) string { return plaintext.Redact(s, a.
 // classify returns a valid result or an error.
 func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
 	defer a.recovered(ctx, &err)
-	if r, err = a.cfg.Classifier.Classify(ctx, in); err != nil {
+	if r, err = a.cfg.Classifier.Classify(ctx, in); err == nil {
+		err = r.ValidateFor(in.Text)
+	}
+	if err != nil {
 		return classify.Result{}, err
 	}
-	return r, r.ValidateFor(in.Text)
+	return r, nil
 }
 
 // verify returns an Unverified verification with its error.

@@ -116,8 +116,15 @@ func TestJudgeFails(t *testing.T) {
 		{Type: classify.Status, Confidence: math.NaN()},
 		{Type: classify.Status, Confidence: 90},
 		{Type: classify.Completion, Confidence: 1, WasRejectedCompletion: true},
+		{Type: classify.Status, Confidence: 1, Signals: []classify.Signal{{End: 1, Weight: math.NaN()}}},
+		{Type: classify.Status, Confidence: 1, Signals: []classify.Signal{{End: 1, Weight: math.Inf(-1)}}},
 	} {
-		_, err := newLoop(t, Config{Classifier: judgeAs(r)}).Judge(t.Context(), out, State{})
+		a := newLoop(t, Config{Classifier: judgeAs(r)})
+		_, err := a.Judge(t.Context(), out, State{})
 		require.Error(t, err, "%+v is an error of the classifier", r)
+		d, err := a.Handle(t.Context(), out)
+		require.Error(t, err)
+		_, err = json.Marshal(d)
+		require.NoError(t, err, "every decision has to be written down")
 	}
 }

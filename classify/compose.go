@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -120,11 +121,15 @@ func (r Result) Validate() error {
 	return nil
 }
 
-// ValidateFor is [Result.Validate], and an error too if the span of a signal is outside the text that was classified.
+// ValidateFor is [Result.Validate], and an error too if the span of a signal is outside the text that was classified, or
+// its weight is infinite or not a number: JSON has neither.
 func (r Result) ValidateFor(text string) error {
 	for _, s := range r.Signals {
 		if s.Start < 0 || s.Start > s.End || s.End > len(text) {
 			return fmt.Errorf("a signal is outside the text: bytes %d to %d of %d", s.Start, s.End, len(text))
+		}
+		if math.IsNaN(s.Weight) || math.IsInf(s.Weight, 0) {
+			return fmt.Errorf("the weight of a signal is %v", s.Weight)
 		}
 	}
 	return r.Validate()

@@ -215,6 +215,15 @@ func TestValidate(t *testing.T) {
 		Confidence: 0.5}} {
 		assert.NoError(t, r.Validate())
 	}
+	for _, weight := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		r := Result{Type: Status, Confidence: 0.9, Signals: []Signal{{Kind: SignalClaim, End: 1, Weight: weight}}}
+		require.Error(t, r.ValidateFor("x"), "%v", weight)
+		c := ClassifierFunc(func(context.Context, Input) (Result, error) { return r, nil })
+		_, err := Fallback(c, c).Classify(t.Context(), Input{Text: "x"})
+		assert.Error(t, err, "%v", weight)
+		r.Signals[0].Weight = 1
+		assert.NoError(t, r.ValidateFor("x"))
+	}
 }
 
 func TestNilClassifiers(t *testing.T) {
