@@ -99,7 +99,7 @@ type limits struct {
 	read    time.Duration // to read one request
 	write   time.Duration // to write one frame
 	beat    time.Duration // between signs of life
-	sockets int           // in all
+	sockets int           // in all; one name may have half of them
 	rate    float64       // requests and commands a second, of one name
 	burst   float64
 }

@@ -77,7 +77,13 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) (a
 func (c *Console) join(cl *client) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || len(c.clients) >= c.cfg.limits.sockets {
+	own := 0
+	for other := range c.clients {
+		if other.Name == cl.Name {
+			own++
+		}
+	}
+	if c.closed || len(c.clients) >= c.cfg.limits.sockets || own >= max(1, c.cfg.limits.sockets/2) {
 		return false
 	}
 	c.clients[cl] = struct{}{}
