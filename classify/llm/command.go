@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -149,6 +150,8 @@ func (r *run) start(ctx context.Context, path, work string) (stdout, stderr *bou
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	runtime.LockOSThread() // Linux ends the program with this thread
+	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return stdout, stderr, err
 	}

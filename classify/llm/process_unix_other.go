@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package llm
+
+import "syscall"
+
+func endWithUs(*syscall.SysProcAttr) {}
