@@ -45,6 +45,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			status = exitFailure
 		}
 	}()
+	out := &sink{w: stdout}
 	t := detect(stdin, stdout)
 	cmd := newDecide(t)
 	cmd.AddCommand(newAllow(t), newEval(), newGoal(t), newHook(t), newLog(t), newPrompt(), newReplay(t),
@@ -53,14 +54,40 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.AddCommand(topics()...)
 	cmd.SetArgs(append([]string{}, args...)) // nil would mean os.Args
 	cmd.SetIn(stdin)
-	cmd.SetOut(stdout)
+	cmd.SetOut(out)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
+	if out.err != nil {
+		err = out.failure()
+	}
 	status = report(stderr, ran, err)
 	if _, ok := ran.Annotations[underHost]; ok && status != 0 {
 		return exitFailure
 	}
 	return status
+}
+
+// sink remembers the first error of a writer, for callers that do not check it, as cobra does not.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
+// failure says what to report: nothing if the reader has gone, as head does.
+func (s *sink) failure() error {
+	if errors.Is(s.err, syscall.EPIPE) || errors.Is(s.err, io.ErrClosedPipe) || errors.Is(s.err, fs.ErrClosed) {
+		return exit(exitFailure)
+	}
+	return badInput("check where standard output goes: a full disk?", "cannot write: %v", cause(s.err))
 }
 
 // The exit statuses. There is no 2: hosts of agents read it as "block the agent".
@@ -92,13 +119,10 @@ func misuse(hint, format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...), hint}
 }
 
-// ours words an error that RunE returns. The reader of standard output may have gone, as head does.
+// ours words an error that RunE returns.
 func ours(err error) error {
 	if _, worded := errors.AsType[*failure](err); worded || err == nil {
 		return err
-	}
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed) {
-		return exit(exitFailure)
 	}
 	return badInput("no decision was made: "+showHuman, "%v", err)
 }

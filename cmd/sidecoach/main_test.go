@@ -206,13 +206,13 @@ func TestFailures(t *testing.T) {
 		}
 	})
 	t.Run("a full disk", func(t *testing.T) {
-		for _, args := range [][]string{nil, {"--json"}} {
+		for _, args := range [][]string{nil, {"--json"}, {"--help"}, {"help", "judge"}, {"--version"}, {"verify", "agent"}} {
 			var errs bytes.Buffer
 			status := run(t.Context(), args, strings.NewReader(hollow), broken{syscall.ENOSPC}, &errs)
 			assert.Equal(t, exitFailure, status, args)
 			assert.Equal(
 				t,
-				"sidecoach: no space left on device\nhint: no decision was made: show the agent's output to the human\n",
+				"sidecoach: cannot write: no space left on device\nhint: check where standard output goes: a full disk?\n",
 				errs.String(),
 				args,
 			)
