@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -229,15 +230,38 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if !t.keyboard {
 		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
 	}
-	if !ask(cmd.InOrStdin(), cmd.ErrOrStderr(), question) {
+	said, err := ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), question)
+	switch {
+	case err != nil:
+		return badInput("run it again", "interrupted: nothing was changed")
+	case !said:
 		return badInput("answer y to go on", "nothing was changed")
 	}
 	return nil
 }
 
-func ask(stdin io.Reader, stderr io.Writer, question string) bool {
+// ask reports whether the human says yes. The end of ctx is an error.
+func ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (bool, error) {
 	fmt.Fprint(stderr, question+" [y/N] ")
-	line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
-	word := strings.ToLower(strings.TrimSpace(line))
-	return word == "y" || word == "yes"
+	typed := make(chan string, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				typed <- "" // which is not yes
+			}
+		}()
+		line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
+		typed <- strings.ToLower(line)
+	}()
+	select {
+	case word := <-typed:
+		if !strings.HasSuffix(word, "\n") {
+			fmt.Fprintln(stderr)
+		}
+		word = strings.TrimSpace(word)
+		return word == "y" || word == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(stderr)
+		return false, context.Cause(ctx)
+	}
 }

@@ -67,6 +67,8 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		return err
 	}
 	r := &replay{policy: o.policy.policy(), classifier: heuristic, bar: newBar(stderr), sum: replayTotal{Others: others}}
+	ctx, release := interruptible(cmd.Context())
+	defer release()
 	if o.judging.asks() {
 		answers, err := os.MkdirTemp("", "sidecoach") // a resumed session begins with a copy of what came before
 		if err != nil {
@@ -76,12 +78,10 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 		if err := o.useLLM(r, heuristic, answers); err != nil {
 			return err
 		}
-		if err := o.askFirst(len(files), cmd.InOrStdin(), stderr, t); err != nil {
+		if err := o.askFirst(ctx, len(files), cmd.InOrStdin(), stderr, t); err != nil {
 			return err
 		}
 	}
-	ctx, release := interruptible(cmd.Context())
-	defer release()
 	var sessions []replaySession
 	r.show = func(kind string, v any) error {
 		if o.json {
@@ -142,7 +142,7 @@ func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic, answers
 	return err
 }
 
-func (o *replayOptions) askFirst(files int, stdin io.Reader, stderr io.Writer, t terminal) error {
+func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader, stderr io.Writer, t terminal) error {
 	if o.yes {
 		return nil
 	}
@@ -154,7 +154,12 @@ func (o *replayOptions) askFirst(files int, stdin io.Reader, stderr io.Writer, t
 	if !o.judging.isProgram() {
 		to += " at " + cmp.Or(o.judging.BaseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
 	}
-	if !ask(stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"), visible(to))) {
+	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
+		visible(to)))
+	switch {
+	case err != nil:
+		return badInput("run it again", "interrupted: nothing was sent")
+	case !yes:
 		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
 	}
 	return nil

@@ -107,7 +107,12 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 		unseen = fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by)
 		if yes || t.keyboard && o.report != "-" {
 			complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
-			yes = yes || ask(cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
+			if !yes {
+				yes, err = ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
+			}
+			if err != nil {
+				return "", interrupted(err)
+			}
 		}
 	}
 	switch {
