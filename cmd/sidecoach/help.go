@@ -74,7 +74,7 @@ func topics() []*cobra.Command {
 	judge, _ := helpTexts.ReadFile("help/topics/judge.txt") // it is there
 	return []*cobra.Command{
 		{Use: "judge", Short: "The flags that choose and tune a judge", Long: "These flags choose and tune a judge. " +
-			"sidecoach and sidecoach hook take them.\n\n" + f.FlagUsagesWrapped(80) + "\n" + string(judge)},
+			"sidecoach, hook install, eval and\nreplay take them.\n\n" + f.FlagUsagesWrapped(80) + "\n" + string(judge)},
 		{Use: "licences", Short: "The licences of the modules in this program", Long: licences},
 	}
 }
