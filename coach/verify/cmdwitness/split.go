@@ -40,7 +40,7 @@ func Split(line string) ([]string, error) {
 		return nil, errors.New("it sets a variable, which needs a shell: use env, or put it into a script")
 	}
 	if !slices.ContainsFunc(call.Args, needsShell) {
-		words, err := expand.Fields(nil, call.Args...) // removes quotes
+		words, err := expand.Fields(&expand.Config{}, call.Args...) // removes quotes; nil would share one configuration
 		if err == nil && words[0] == "" {
 			err = errors.New("the command is empty")
 		}
