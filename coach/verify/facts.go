@@ -29,7 +29,7 @@ type Query struct {
 	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
 	Words    []string   // texts that the report says to be gone from the tree
 	Branches []string   // that the report names
-	Shown    []string   // words and numbers that the change must show
+	Shown    []string   // words and numbers that the change must show; one behind "=" as a whole word
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
 }

@@ -235,7 +235,8 @@ func (r *Report) sentence(s string, ground bool) {
 		if ground {
 			one.ground(c, masked(c), slices.Clone(one.Claims))
 		}
-		r.Change, r.Statements = one.Change, append(r.Statements, one.Statements...)
+		r.Change = one.Change
+		r.state(one.Statements...)
 		for _, claim := range one.Claims {
 			r.add(claim)
 		}

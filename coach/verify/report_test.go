@@ -221,3 +221,12 @@ func TestRepeatedTextIsBoundedWork(t *testing.T) {
 		}
 	}
 }
+
+// What is beyond the bound is unchecked, not forgotten.
+func TestMoreStatementsThanAreCompared(t *testing.T) {
+	r, err := verify.ParseReport([]byte(strings.Repeat("Zebras graze here now.\n", 600)))
+	require.NoError(t, err)
+	require.Len(t, r.Statements, 500)
+	h := verify.Audit(r, verify.Facts{Compared: verify.Met, Shown: []string{"zebras", "graze", "here"}})
+	require.Contains(t, strings.Join(h.Unchecked, "\n"), "the report says more than is compared")
+}

@@ -117,8 +117,17 @@ func (r *Report) part(clause, s, m string) {
 	} else if lex().Earlier.Match(m) && !lex().SaysChange.Match(m) {
 		return // a story
 	}
-	if len(c.Terms)+len(c.Words) > 0 && len(r.Statements) < maxStatements {
-		r.Statements = append(r.Statements, c)
+	if len(c.Terms)+len(c.Words) > 0 {
+		r.state(c)
+	}
+}
+
+// state adds statements. What is beyond the bound is a claim that nothing checks.
+func (r *Report) state(list ...statement) {
+	r.Statements = append(r.Statements, list...)
+	if len(r.Statements) > maxStatements {
+		r.Statements = r.Statements[:maxStatements]
+		r.add(Claim{Kind: otherClaim, Text: "the report says more than is compared"})
 	}
 }
 
