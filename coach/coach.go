@@ -140,8 +140,7 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // compiler reported asks for the type checker, and a deployment for a request to its address. An app that only its
 // maker's tool opens is checked without opening it. Without files, any check does. An output that is nothing but edits
 // for another program to apply may come from an agent that cannot run a command: it is asked to read the change and to
-// name the one command that shows it. Without a finding, the message names a file that the output claims to have changed,
-// or the only one of the kind that is asked about.
+// name the one command that shows it. A file is named only if the host saw its edit.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes
 // the guard. Otherwise there is no quote.

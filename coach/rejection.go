@@ -78,9 +78,6 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	if f.Finding == "" && in.Work.Edited == "" && onlyEdits(in.Text) {
 		f.Ask = "read"
 	}
-	if f.Finding == "" {
-		f.File = work.main(f.Ask)
-	}
 	if f.Ask == "command" && f.Command == "" {
 		f.commands(checks, claimed)
 	}

@@ -135,7 +135,6 @@ type changes struct {
 	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
 	first      string          // the kind of the first file
-	files      []namedFile     // all of them, in order
 	makefile   bool            // one of them is a Makefile
 	seen       bool            // the host saw the edits
 	shown      string          // the ask that fits inline code, if no file is known
@@ -146,12 +145,6 @@ type changes struct {
 	al         bool            // the text is about code for a compiler without naming a file
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 	deployed   bool            // the text begins with a deployment and names its address
-}
-
-// namedFile is a file of a text.
-type namedFile struct {
-	path, kind string
-	weight     int
 }
 
 const claimedWeight = 3 // of a file in a line that claims something
@@ -174,7 +167,6 @@ func changed(r classify.Result, in Context) changes {
 	if len(c.weight) == 0 && c.shown == "" && !plaintext.IsOurs(in.Request) {
 		c.read(in.Request, nil)
 		delete(c.weight, "config") // that the human names one says nothing about the change
-		c.files = nil
 	}
 	return c
 }
@@ -186,7 +178,6 @@ func (c *changes) add(file string, weight int, seen map[string]bool) {
 		return
 	}
 	seen[base] = true
-	c.files = append(c.files, namedFile{file, kind, weight})
 	c.weight[kind] += weight
 	c.first = cmp.Or(c.first, kind)
 	c.makefile = c.makefile || strings.EqualFold(base, "makefile")
@@ -292,24 +283,6 @@ func (c changes) fitting() string {
 		return "docs"
 	}
 	return "any"
-}
-
-// main returns the file that changed, if its name can be repeated: the only one of the kind that is asked about, of
-// those that the host saw edited or, without a host, the only file that the text names.
-func (c changes) main(ask string) string {
-	if !c.seen && len(c.files) > 1 {
-		return ""
-	}
-	var of []namedFile
-	for _, file := range c.files {
-		if file.kind == ask || ask == "read" && file.kind != "docs" {
-			of = append(of, file)
-		}
-	}
-	if len(of) != 1 {
-		return ""
-	}
-	return safePath(of[0].path)
 }
 
 // onlyEdits reports whether a text shows edits in a form that another program applies, or is nothing but files with
