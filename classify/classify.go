@@ -21,7 +21,7 @@
 //
 //	right continues          0.95, also averaged over the agents with 30 outputs and more
 //	lowest of these agents   0.88 (Claude Code), 0.94 (Codex and Cursor)
-//	statuses caught          0.61
+//	statuses caught          0.60
 //	completions continued    0.03
 //	questions, blockers and errors continued  0.01
 //	right type               0.76, expected calibration error 0.06

@@ -15,12 +15,13 @@ type lexicon struct {
 	// groups that code asks for: a table must define them
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet
 	lint, typecheck, push                                                              wordSet // what a claim is about
+	whenever, human, mine                                                              wordSet // what waits for the human
 	// those that it may define, and [words]
 	among, checked, asks, common wordSet
 
 	questions []string // the words of asks
 
-	denial, part, exception, tests, commit, pullRequest int // rules that code, too, finds signs of
+	denial, part, exception, condition, tests, commit, pullRequest int // rules that code, too, finds signs of
 }
 
 // rule is what its phrases are a sign of. Its index is its bit in a ruleSet.
@@ -103,6 +104,7 @@ func (lex *lexicon) asked() []askedGroup {
 			true},
 
 		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
+		{"@whenever", &lex.whenever, false}, {"@human", &lex.human, false}, {"@mine", &lex.mine, false},
 		{"@among", &lex.among, false}, // stand between a whole and its part
 		{"@checked", &lex.checked, false},
 		{"@asks", &lex.asks, false}, // by which a sentence ends that asks without a question mark
@@ -128,7 +130,7 @@ func (lex *lexicon) index() {
 		}
 	}
 	lex.denial, lex.part = lex.byName["gap.denied"], lex.byName["gap.part"]
-	lex.exception = lex.byName["failure.exception"]
+	lex.exception, lex.condition = lex.byName["failure.exception"], lex.byName["question.condition"]
 	lex.tests = lex.byName["evidence."+string(EvidenceTests)]
 	lex.commit = lex.byName["evidence."+string(EvidenceCommit)]
 	lex.pullRequest = lex.byName["evidence."+string(EvidencePullRequest)]

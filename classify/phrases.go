@@ -46,6 +46,7 @@ func parseLexicon(fsys, phrases fs.FS, files []string) (*lexicon, error) {
 		name string
 	}{ // those that code finds signs of, phrases or not
 		{SignalGap, "denied"}, {SignalGap, "part"}, {SignalFailure, "exception"},
+		{SignalQuestion, "condition"},
 		{SignalEvidence, string(EvidenceTests)}, {SignalEvidence, string(EvidenceCommit)}, {SignalEvidence,
 			string(EvidencePullRequest)},
 	} {

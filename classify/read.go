@@ -267,6 +267,7 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 		rd.words.sentence(rd.buf[s.start:s.end])
 		rd.exceptions(l, s, &mark)
 		rd.parts(l, s, &mark)
+		rd.condition(s, &mark)
 	}
 	rd.any |= mark.rules
 	if s.question {
@@ -411,6 +412,18 @@ func (rd *reading) number(t *token) int {
 		return n
 	}
 	return numberWords[string(w)]
+}
+
+// condition notes a sentence that makes the agent's next step depend on the human: it has a word of condition or of
+// time, a word for the human, and one for what the agent will do. A further offer and a failure that may remain are none.
+func (rd *reading) condition(s sentence, mark *seen) {
+	has := func(set wordSet) bool {
+		return slices.ContainsFunc(rd.toks[s.first:s.last], func(t token) bool { return set.has(t.id) })
+	}
+	if has(rd.lex.whenever) && has(rd.lex.human) && has(rd.lex.mine) && !has(rd.lex.fail) &&
+		!rd.in(mark.rules, "offer.further") {
+		mark.rules |= 1 << rd.lex.condition
+	}
 }
 
 // isTrace reports whether a line belongs to a stack trace, in the forms of Python, Java, JavaScript, .NET, Go and Rust.
