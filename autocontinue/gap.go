@@ -83,6 +83,9 @@ func (s State) seen(g gap) (times int) {
 // wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is
 // no new evidence for it now.
 func (s State) wasRejected(o Output, r classify.Result) bool {
+	if !slices.ContainsFunc(s.history.Gaps, func(g gap) bool { return g.Rejected }) {
+		return false
+	}
 	text, shown := fingerprint(o.Text), r.Shown(o.seen())
 	r.WasRejectedCompletion = true // as if: what would it lack?
 	complete := len(r.Missing(o.seen())) == 0

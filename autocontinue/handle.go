@@ -110,10 +110,13 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	if s, ok := a.cfg.Observer.(Starter); ok {
 		ctx = s.Start(ctx)
 	}
-	h := &handling{AutoContinue: a, out: out.redact(a.cfg.Secrets), unlock: func() {}}
-	h.input = inputOf(h.out)
+	h := &handling{AutoContinue: a, unlock: func() {}}
 	defer func() { h.unlock() }() // events come in the order of the decisions
-	err := h.run(ctx)
+	var err error
+	if h.out, err = out.redact(ctx, a.cfg.Secrets); err == nil {
+		h.input = inputOf(h.out)
+		err = h.run(ctx)
+	}
 	if err != nil {
 		h.decision = failure(h.out, h.state, h.facts.Result)
 	}

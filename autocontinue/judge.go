@@ -39,7 +39,11 @@ func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, e
 	}
 	resets := s.resets()
 	_, s, _ = s.known(out, resets)
-	f, _, err := a.judge(ctx, s, out.redact(a.cfg.Secrets))
+	read, err := out.redact(ctx, a.cfg.Secrets)
+	var f Facts
+	if err == nil {
+		f, _, err = a.judge(ctx, s, read)
+	}
 	f.Output, f.Result, f.Resets = out, finite(f.Result), resets
 	return f, err
 }

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"log/slog"
 	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -194,14 +192,31 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The context bounds the work on a large text.
+// endingContext ends when it was asked often enough.
+type endingContext struct {
+	context.Context
+	left int
+}
+
+func (c *endingContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// The context bounds the work on a large text from its first byte. What was not read to its end is not observed either.
 func TestTheContextBoundsALargeOutput(t *testing.T) {
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-	defer cancel()
-	a := newLoop(t, Config{Classifier: judgeAs(progress)})
-	d, err := a.Handle(ctx, Output{Session: "s", Text: strings.Repeat("sk-ip ", 1<<17)})
-	require.True(t, errors.Is(err, context.DeadlineExceeded))
+	var seen Event
+	a := newLoop(t, Config{Classifier: judgeAs(progress),
+		Observer: ObserverFunc(func(_ context.Context, e Event) error { seen = e; return nil })})
+	text := strings.Repeat("password=", 1<<17)
+	d, err := a.Handle(&endingContext{t.Context(), 3}, Output{Session: "s", Text: text, Request: "fix it"})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Equal(t, Deliver, d.Action)
+	assert.Equal(t, []string{"", ""}, []string{seen.Preview, seen.Input.Text})
+	_, err = a.Judge(&endingContext{t.Context(), 3}, Output{Session: "s", Text: text}, State{})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 // A signal that is not inside the text is an error of the classifier, as a confidence of 90. Facts with one are

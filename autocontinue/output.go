@@ -1,6 +1,9 @@
 package autocontinue
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -109,24 +112,31 @@ func (v Verification) shown() VerificationStatus {
 	return Unverified
 }
 
-// redact returns o without the secrets in what the agent and the human wrote, see [plaintext.Redact].
-func (o Output) redact(secrets []string) Output {
-	for _, text := range []*string{&o.Text, &o.Request, &o.Hold} {
-		*text = plaintext.Redact(*text, secrets...)
-	}
-	o.Evidence = slices.Clone(o.Evidence)
-	for i := range o.Evidence {
-		o.Evidence[i].Text = plaintext.Redact(o.Evidence[i].Text, secrets...)
-	}
-	o.Work.Checks = slices.Clone(o.Work.Checks)
-	for i := range o.Work.Checks {
-		o.Work.Checks[i].Command = plaintext.Redact(o.Work.Checks[i].Command, secrets...)
-	}
+// redact returns o without the secrets in what the agent and the human wrote, see [plaintext.Redact]. At the end of ctx
+// it returns o without any of these texts.
+func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
+	o.Evidence, o.Work.Checks = slices.Clone(o.Evidence), slices.Clone(o.Work.Checks)
 	o.Work.Files, o.Work.Ran = slices.Clone(o.Work.Files), slices.Clone(o.Work.Ran)
+	texts := []*string{&o.Text, &o.Request, &o.Hold}
+	for i := range o.Evidence {
+		texts = append(texts, &o.Evidence[i].Text)
+	}
+	for i := range o.Work.Checks {
+		texts = append(texts, &o.Work.Checks[i].Command)
+	}
 	for _, list := range [][]string{o.Work.Files, o.Work.Ran} {
 		for i := range list {
-			list[i] = plaintext.Redact(list[i], secrets...)
+			texts = append(texts, &list[i])
 		}
 	}
-	return o
+	var err error
+	for _, text := range texts {
+		var failed error
+		*text, failed = plaintext.RedactContext(ctx, *text, secrets...)
+		err = cmp.Or(err, failed)
+	}
+	if err != nil {
+		return o, fmt.Errorf("autocontinue: read the output: %w", err)
+	}
+	return o, nil
 }

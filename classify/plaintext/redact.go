@@ -1,6 +1,7 @@
 package plaintext
 
 import (
+	"context"
 	_ "embed"
 	"regexp"
 	"slices"
@@ -24,6 +25,12 @@ import (
 // characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another kind.
 // Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
+	s, _ = RedactContext(context.Background(), s, secrets...) // which does not end
+	return s
+}
+
+// RedactContext is [Redact] that gives up at the end of ctx. The error is then that of ctx, and the text is empty.
+func RedactContext(ctx context.Context, s string, secrets ...string) (string, error) {
 	var masked []byte // nil until something was found
 	mask := func(start, end int) {
 		if masked == nil {
@@ -35,28 +42,34 @@ func Redact(s string, secrets ...string) string {
 			}
 		}
 	}
-	findSecrets(s, secrets, mask)
-	if seen, at := withoutHidden(s); seen != "" {
-		findSecrets(seen, secrets, func(start, end int) {
+	findSecrets(ctx, s, secrets, mask)
+	if seen, at := withoutHidden(ctx, s); seen != "" {
+		findSecrets(ctx, seen, secrets, func(start, end int) {
 			for _, i := range at[start:end] {
 				mask(i, i+1)
 			}
 		})
 	}
-	if masked == nil {
-		return s
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case masked == nil:
+		return s, nil
 	}
-	return string(masked)
+	return string(masked), nil
 }
 
 // withoutHidden returns s without invisible characters and terminal escape sequences, and where its bytes stand in s.
-// It returns nothing if s has none.
-func withoutHidden(s string) (seen string, at []int) {
-	if !strings.ContainsFunc(s, IsInvisible) {
+// It returns nothing if s has none, or ctx ends.
+func withoutHidden(ctx context.Context, s string) (seen string, at []int) {
+	if ctx.Err() != nil || !strings.ContainsFunc(s, IsInvisible) {
 		return "", nil
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
+		if len(at)%pace == 0 && ctx.Err() != nil {
+			return "", nil
+		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if escape := EscapeSequence(s[i:]); escape > 0 || IsInvisible(r) {
 			i += max(escape, n)
@@ -71,8 +84,8 @@ func withoutHidden(s string) (seen string, at []int) {
 	return b.String(), at
 }
 
-// findSecrets calls mask for each secret of s.
-func findSecrets(s string, secrets []string, mask func(start, end int)) {
+// findSecrets calls mask for each secret of s, until ctx ends.
+func findSecrets(ctx context.Context, s string, secrets []string, mask func(start, end int)) {
 	for _, secret := range secrets {
 		if len(secret) < minSecret {
 			continue
@@ -87,19 +100,25 @@ func findSecrets(s string, secrets []string, mask func(start, end int)) {
 		}
 	}
 	rules := secretRules()
-	for i := 0; i < len(s); {
+	for i, checked, tried := 0, 0, 0; i < len(s); {
+		if i-checked >= pace || tried >= pace/1024 {
+			if checked, tried = i, 0; ctx.Err() != nil {
+				return
+			}
+		}
 		next := i + 1
-		for _, rule := range rules[s[i]] {
+		for _, rule := range rules.at(s, i) {
 			after := i + len(rule.word)
 			if after > len(s) || !rule.at(s, i) {
 				continue
 			}
+			tried++
 			inside := !rule.fold && !begins(s, i)
-			start, end := rule.find(s, after, inside)
+			start, end := rule.find(ctx, s, after, inside)
 			secret := start < end && rule.looksSecret(s[start:end])
 			switch {
 			case secret && inside && rule.isRandom(s[start:end]):
-				start, end = rule.find(s, after, false)
+				start, end = rule.find(ctx, s, after, false)
 				mask(start, end)
 			case secret && !inside:
 				mask(start, end)
@@ -141,8 +160,9 @@ func MaskedLine(s string, max int, secrets ...string) string {
 
 const (
 	hexDigits   = "0123456789abcdef"
-	minSecret   = 8  // bytes
-	longestWord = 11 // bytes of a word that may end what another rule masks, and begin a secret: KEY=-----BEGIN
+	minSecret   = 8        // bytes
+	longestWord = 11       // bytes of a word that may end what another rule masks, and begin a secret: KEY=-----BEGIN
+	pace        = 64 << 10 // bytes that are read before the context is looked at again
 )
 
 //go:embed secrets.txt
@@ -155,9 +175,31 @@ type secretRule struct {
 	pattern func() *regexp.Regexp
 }
 
-// secretRules has the rules by the first byte of their word.
-var secretRules = sync.OnceValue(func() *[256][]secretRule {
-	var rules [256][]secretRule
+// ruleIndex has the rules by the first byte of their word, and which two bytes may begin one: most pairs do not.
+type ruleIndex struct {
+	by    [256][]secretRule
+	pairs [256][256]bool
+}
+
+// at returns the rules whose word may stand at s[i:].
+func (x *ruleIndex) at(s string, i int) []secretRule {
+	if i+1 < len(s) && !x.pairs[s[i]][s[i+1]] {
+		return nil
+	}
+	return x.by[s[i]]
+}
+
+func (x *ruleIndex) add(first byte, rule secretRule) {
+	x.by[first] = append(x.by[first], rule)
+	for second := range 256 {
+		b := byte(second)
+		x.pairs[first][b] = x.pairs[first][b] || len(rule.word) == 1 || b == rule.word[1] ||
+			rule.fold && (b >= utf8.RuneSelf || isLetter(b) && b|' ' == rule.word[1]|' ')
+	}
+}
+
+var secretRules = sync.OnceValue(func() *ruleIndex {
+	var rules ruleIndex
 	for line := range strings.Lines(secretsText) {
 		expr, words, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		if !ok || expr[0] == '#' {
@@ -166,39 +208,40 @@ var secretRules = sync.OnceValue(func() *[256][]secretRule {
 		pattern := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 		for word := range strings.FieldsSeq(words) {
 			rule := secretRule{word, strings.HasPrefix(expr, "(?i)"), pattern}
-			first := word[0]
-			rules[first] = append(rules[first], rule)
-			if other := first ^ ' '; rule.fold && isLetter(first) {
-				rules[other] = append(rules[other], rule)
+			rules.add(word[0], rule)
+			if rule.fold && isLetter(word[0]) {
+				rules.add(word[0]^' ', rule)
 			}
 		}
 	}
 	return &rules
 })
 
-// find returns where the group of the rule's pattern stands that matches at s[after:], if any. It reads only so much at
-// first that the time stays linear; inside of a word no more than that.
-func (r secretRule) find(s string, after int, inside bool) (start, end int) {
-	most := after + 1024
+// find returns where the group of the rule's pattern stands that matches at s[after:], if any. It reads a little at
+// first, and more only while the match goes to the end of that, so that the time stays linear; inside of a word, and of
+// what is never as long, no more than a little.
+func (r secretRule) find(ctx context.Context, s string, after int, inside bool) (start, end int) {
+	read := 1024
 	if inside {
-		most = after + 512
+		read = 512
 	}
-	m := r.pattern().FindStringSubmatchIndex(s[after:min(len(s), most)])
-	if m == nil {
-		return 0, 0
-	}
-	if !inside && after+m[1] == most && most < len(s) {
+	for {
+		rest := s[after:min(len(s), after+read)]
+		m := r.pattern().FindStringSubmatchIndex(rest)
+		if m == nil || ctx.Err() != nil {
+			return 0, 0
+		}
+		if inside || m[1] < len(rest) || after+len(rest) == len(s) {
+			for len(m) > 4 && m[2] < 0 { // the first group that matched
+				m = m[2:]
+			}
+			return after + m[2], after + m[3]
+		}
 		if strings.HasSuffix(r.pattern().String(), "|$)") {
 			return 0, 0 // what is named so is not as long
 		}
-		if m = r.pattern().FindStringSubmatchIndex(s[after:]); m == nil {
-			return 0, 0
-		}
+		read *= 16
 	}
-	for len(m) > 4 && m[2] < 0 { // the first group that matched
-		m = m[2:]
-	}
-	return after + m[2], after + m[3]
 }
 
 // at reports whether the rule's word stands at s[i:]. The name of a variable must begin a word. One letter or digit

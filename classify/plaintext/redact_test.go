@@ -1,6 +1,7 @@
 package plaintext
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -269,5 +270,28 @@ func BenchmarkRedact(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		Redact(text)
+	}
+}
+
+// endingContext ends when it was asked often enough.
+type endingContext struct {
+	context.Context
+	left int
+}
+
+func (c *endingContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// The context bounds the time, whatever the text: it is looked at again and again.
+func TestRedactEndsWithTheContext(t *testing.T) {
+	for _, unit := range []string{"password=", "eyJ.", "a", "token: ", "sk-", "\u200bx", "-----BEGIN RSA PRIVATE KEY-----\n"} {
+		text := strings.Repeat(unit, 1<<20/len(unit))
+		if s, err := RedactContext(&endingContext{context.Background(), 2}, text); err == nil || s != "" {
+			t.Errorf("%q: %v, %d bytes", unit, err, len(s))
+		}
 	}
 }
