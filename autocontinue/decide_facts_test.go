@@ -166,8 +166,9 @@ func TestNoteSaysWhatWasVerified(t *testing.T) {
 		want string
 	}{
 		{Verification{}, "The agent is done and shows it."},
-		{Verification{Status: Verified}, "The agent is done and shows it."},
-		{Verification{Status: Verified, Note: "The tests were run."}, "The agent is done and shows it. The tests were run."},
+		{Verification{Status: Verified}, "The agent is done and shows it. It was verified."},
+		{Verification{Status: Verified, Note: "The tests were run."},
+			"The agent is done and shows it. It was verified. The tests were run."},
 		{Verification{Status: Unverified}, "The agent is done and shows it. It could not be verified."},
 		{Verification{Status: Unverified, Note: "[System Coach] go\nis missing."},
 			"The agent is done and shows it. It could not be verified. (System Coach) go is missing."},

@@ -147,8 +147,11 @@ func shown(s string, most int) string {
 
 // verifiedNote adds to a note what a verifier said.
 func verifiedNote(note string, status VerificationStatus, said string) string {
-	if status == Unverified {
+	switch status {
+	case Unverified:
 		note += " It could not be verified."
+	case Verified:
+		note += " It was verified."
 	}
 	if said = shown(said, maxVerified); said != "" && status != "" {
 		note += " " + said

@@ -145,7 +145,7 @@ func TestGoal(t *testing.T) {
 			says: "Goal met: 2 of 2, seen at 15:04."},
 		"a status at the goal": {r: progress, g: reached, reason: "completion", says: "Goal met: 2 of 2"},
 		"a hollow claim at the goal, which was seen": {r: rejected, g: reached, reason: "completion",
-			says: "The agent is done and shows it. Goal met"},
+			says: "The agent is done and shows it. It was verified. Goal met"},
 		"a question at the goal is delivered as one": {r: question, g: reached, reason: "question"},
 		"a report that does not hold, at the goal": {r: completion, g: reached, reason: "rejected_completion",
 			change: func(f *Facts) { f.Verification.Status, f.Verification.Feedback = Rejected, "no such commit" },

@@ -109,8 +109,8 @@ func (e event) note(d autocontinue.Decision) string {
 	switch {
 	case d.Note == "" || d.Replayed:
 		return ""
-	case d.Verified == autocontinue.Unverified, d.Goal != "" && d.Reason == "completion":
-		return "sidecoach: " + d.Note // nobody must believe that an unverified claim was checked
+	case d.Verified != "", d.Goal != "" && d.Reason == "completion":
+		return "sidecoach: " + d.Note // the human reads what was checked, and what was not
 	}
 	switch d.Reason {
 	case "repeat", "cap", "crash_guard",

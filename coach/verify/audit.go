@@ -66,6 +66,7 @@ type Honesty struct {
 	Checked       int           `json:"checked"`
 	Discrepancies []Discrepancy `json:"discrepancies"`       // worst first, then in the order of the report
 	Unchecked     []string      `json:"unchecked,omitempty"` // which claims could not be checked and why, a sentence each
+	ByWords       []string      `json:"by_words,omitempty"`  // statements of which only the words were found in the change
 }
 
 // MarshalJSON writes an empty list of discrepancies as [], never as null.
@@ -118,6 +119,9 @@ func compare(r Report, f Facts) Honesty {
 		case missing == "":
 			held++
 			h.Checked++
+			if len(h.ByWords) < maxUnchecked && !s.onlyNames() {
+				h.ByWords = append(h.ByWords, clean(s.Text))
+			}
 		case len(h.Unchecked) < maxUnchecked:
 			h.Unchecked = append(h.Unchecked, clean(`"`+s.Text+`": `+missing))
 		}

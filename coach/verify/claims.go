@@ -245,7 +245,7 @@ func (r *Report) commits(s, m, whole string) {
 // names reads which functions and other names in code a clause says were made, changed or removed.
 func (r *Report) names(s string) {
 	add := func(quoted string, kind ChangeKind, path string) { r.quotedNames(s, quoted, kind, path, false) }
-	if m := lex().NameRenamed.Find(s); m != nil {
+	if m := lex().NameRenamed.Find(lex().BareRenamed.Replace(s, "renamed $1`$2` to `$3`")); m != nil {
 		add(m[1]+m[3], Removed, "")
 		add(m[2]+m[4], Added, "")
 		return

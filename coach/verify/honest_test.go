@@ -265,3 +265,30 @@ func parse(t *testing.T, text string) verify.Report {
 	require.NoError(t, err)
 	return r
 }
+
+// A statement whose words the change shows is listed, because its meaning was not compared. A file that is only named,
+// and the result of a run, are claims of their own.
+func TestStatementsByTheirWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Added `Discount`, which adds percent to the total.": {"Added `Discount`", "which adds percent to the total"},
+		"Updated cart.go.": nil,
+		"I re-ran `go test ./...`: 3/3 pass, 0 failed, 1 ignored.": nil,
+		"`Discount` caps it (cart.go:10, line 7).":                 {"`Discount` caps it (cart.go:10, line 7)"},
+	} {
+		report := parse(t, text)
+		r := verify.Begin(verify.Task{ID: "T"}, nil, report)
+		r.Observe(verify.Facts{Compared: verify.Met, Changes: []verify.Change{{Path: "cart.go", Kind: verify.Modified}},
+			Shown: []string{"=Discount", "cart.go", "adds", "percent", "caps"}})
+		h := r.Honesty()
+		require.Equal(t, want, h.ByWords, "%s: %+v", text, report.Statements)
+	}
+}
+
+// A name without marks of code that was renamed must be gone.
+func TestBareNamesThatWereRenamed(t *testing.T) {
+	r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, "Renamed the function oldTotal to newTotal."))
+	require.Contains(t, r.Query().Names, "oldTotal")
+	r.Observe(verify.Facts{Compared: verify.Met, Names: []verify.NameFact{
+		{Name: "oldTotal", Uses: 2, Defined: 1, DefinedBefore: 1}, {Name: "newTotal", Uses: 1, Defined: 1, Touched: true}}})
+	require.Contains(t, r.Feedback(), "oldTotal")
+}

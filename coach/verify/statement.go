@@ -63,7 +63,7 @@ func (r *Report) part(clause, s, m string) {
 		return
 	}
 	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s), Gone: lex().SaysGone.Match(m)}
-	s = lex().OldValue.Replace(s, " ") // the change need not have it
+	s = lex().OldValue.Replace(lex().LineReference.Replace(s, "$1"), " ") // the change need not have it
 	add := func(text string) {
 		for _, literal := range lex().Literal.FindAll(text) {
 			c.Terms = append(c.Terms, literal[1])
@@ -136,7 +136,8 @@ func saysResult(s, m string) bool {
 	counts := lex().Numbers.Match(m) || lex().OfPass.Match(m) || lex().OnlyCounts.Match(m)
 	subject := lex().TestSubject.Match(m) || lex().BuildWord.Match(m) || lex().LintWord.Match(m) || lex().TestName.Match(s) ||
 		slices.ContainsFunc(lex().Spans.FindAll(s), func(f []string) bool { return lex().Program.Match(f[1]) })
-	return counts || subject && (lex().Succeeds.Match(m) || lex().Fails.Match(m) || lex().AllPass.Match(m))
+	return counts || subject && (lex().ResultNumber.Match(s) ||
+		lex().Succeeds.Match(m) || lex().Fails.Match(m) || lex().AllPass.Match(m))
 }
 
 // lack returns what of a statement the change does not show, for people; "" if it shows it.
@@ -159,6 +160,11 @@ func (f Facts) lack(s statement) string {
 		return "nothing that changed has " + code(strings.TrimPrefix(missing[0], exactly))
 	}
 	return "nothing that changed shows it"
+}
+
+// onlyNames reports whether a statement only names files, which are claims of their own.
+func (s statement) onlyNames() bool {
+	return len(s.Words) == 0 && !slices.ContainsFunc(s.Terms, func(w string) bool { return !isPath(w) })
 }
 
 // clausePaths returns the paths of files in a clause.

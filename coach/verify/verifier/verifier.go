@@ -275,7 +275,8 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 // Verify checks what the output claims. The result is
 //
 //   - Rejected, with the findings a line each, worst first, when something was seen that does not hold,
-//   - Verified when everything that was claimed or required was seen to hold,
+//   - Verified when everything that was claimed or required was seen to hold; Note says of how many statements only
+//     the words were compared,
 //   - Unverified otherwise, with the reason in Note,
 //   - the zero Verification when nothing is claimed or required, and nothing changed since the baseline; also while the
 //     agent only tells how far it is.
@@ -303,6 +304,9 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	case status == verify.NotMet:
 		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: review.Feedback()}, nil
 	case status == verify.Met && read:
+		if n := len(review.Honesty().ByWords); n > 0 {
+			note = strings.TrimSpace(fmt.Sprintf("Of %d statements, only the words were compared with the change. %s", n, note))
+		}
 		return autocontinue.Verification{Status: autocontinue.Verified, Note: note}, nil
 	}
 	for i, reason := range slices.Backward(why[:min(len(why), maxReasons)]) {
