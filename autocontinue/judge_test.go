@@ -29,6 +29,9 @@ func throughJSON[T any](t *testing.T, v T) T {
 
 // TestJudgeIsHandle lets a host that keeps the state itself, as JSON, decide what Handle decides.
 func TestJudgeIsHandle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	heuristic, err := classify.NewHeuristic()
 	require.NoError(t, err)
 	plan := "# Plan\n\n## Success Criteria\n\n- [ ] the page of the cart answers in 50 ms\n- [x] the index exists\n"

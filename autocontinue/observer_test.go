@@ -214,6 +214,9 @@ func TestTheLogGetsWarningsOnly(t *testing.T) {
 
 // However much a classifier says, a journal line stays small.
 func TestEventIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	text := strings.Repeat("Fixed the parser. ", 5000)
 	var signals []classify.Signal
 	for i := range 5000 {

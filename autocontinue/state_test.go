@@ -135,6 +135,9 @@ func TestStateOfAnotherVersion(t *testing.T) {
 }
 
 func TestStateSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	size := func(s State) int {
 		b, err := json.Marshal(s)
 		require.NoError(t, err)

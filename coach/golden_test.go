@@ -181,6 +181,9 @@ func behaviours() []behaviour {
 }
 
 func TestGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for language := range builtin() {
 		t.Run(language, func(t *testing.T) {
 			var b strings.Builder

@@ -162,6 +162,9 @@ var requests = []struct {
 }
 
 func TestSkillTrigger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	build := skills.Skill{Name: "b", Trigger: "/do-build"}
 	for _, tt := range requests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,6 +229,9 @@ func TestSkillPhase(t *testing.T) {
 
 // TestLargeTexts ends soon only if reading is linear.
 func TestLargeTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	const size = 1 << 20
 	var runs strings.Builder
 	for n := 1; runs.Len() < size; n++ {
@@ -266,6 +272,9 @@ func TestDetectCopiesNoText(t *testing.T) {
 }
 
 func FuzzSkill(f *testing.F) {
+	if testing.Short() {
+		f.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, tt := range requests {
 		f.Add(tt.text)
 	}

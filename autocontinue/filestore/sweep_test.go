@@ -71,6 +71,9 @@ func (f *folder) count(session string) int {
 
 // However many sessions there are, none in use is removed: their counts would start again.
 func TestManySessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	const sessions = 2100
 	f := newFolder(t)
 	for i := range sessions {
@@ -108,6 +111,9 @@ func TestOldSessions(t *testing.T) {
 
 // Whatever a clock does, and whatever date a file has, a session in use stays.
 func TestWrongClocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	year1990 := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, wrong := range map[string]func(f *folder, now time.Time){
 		"the file has a wrong date": func(f *folder, _ time.Time) {

@@ -137,6 +137,9 @@ func TestCommand(t *testing.T) {
 }
 
 func TestCommandsThatFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, tt := range []struct {
 		how, agent string
 		answered   bool

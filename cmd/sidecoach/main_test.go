@@ -149,6 +149,9 @@ func TestRequestReachesTheClassifier(t *testing.T) {
 }
 
 func TestLargeInputs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	size := 10 << 20
 	if raceDetector {
 		size = 1 << 20

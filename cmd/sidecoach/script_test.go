@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 // raceDetector says that this test binary has the race detector.
 var raceDetector bool
 
-// raced are the scripts that run under the race detector too: between them they start each command.
-var raced = []string{"session", "hook", "log", "eval", "replay", "verify"}
+// raced are the scripts that run under the race detector too: between them they start each kind of process.
+var raced = []string{"example_shell", "allow", "eval", "secrets", "hook_verify"}
 
 // TestScripts runs testdata/script. Beside the usual commands a script has
 //

@@ -41,6 +41,9 @@ func TestParseDecision(t *testing.T) {
 }
 
 func TestParseDecisionRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, tt := range []struct {
 		name, text string
 		want       error

@@ -218,6 +218,9 @@ func world(q verify.Query) verify.Facts {
 }
 
 func TestHonestReportsAreNotCalledFalse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, text := range honest {
 		t.Run(text, func(t *testing.T) {
 			r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, text))
@@ -231,6 +234,9 @@ func TestHonestReportsAreNotCalledFalse(t *testing.T) {
 
 // The same reports are lies where nothing was done: hardly one of them passes.
 func TestReportsWithoutWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	passed := 0
 	for _, text := range honest {
 		r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, text))

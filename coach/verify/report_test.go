@@ -41,6 +41,9 @@ func said(c verify.Claim) string {
 }
 
 func TestParseReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for text, want := range map[string]string{
 		"Updated `a.go` and b/c.go.":                                    "file a.go, file b/c.go, change",
 		"Created x.go; removed old.go.":                                 "file added x.go, change, file removed old.go",
@@ -224,6 +227,9 @@ func TestRepeatedTextIsBoundedWork(t *testing.T) {
 
 // What is beyond the bound is unchecked, not forgotten.
 func TestMoreStatementsThanAreCompared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	r, err := verify.ParseReport([]byte(strings.Repeat("Zebras graze here now.\n", 600)))
 	require.NoError(t, err)
 	require.Len(t, r.Statements, 500)

@@ -17,6 +17,9 @@ import (
 var heldout = filepath.Join("..", "..", "classify", "testdata", "heldout.jsonl")
 
 func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	var out, errs strings.Builder
 	require.Zero(t, run(t.Context(), []string{"-cases", heldout, "-each", "1ms", "-price", "1, 0.5, 2"}, &out, &errs),
 		errs.String())

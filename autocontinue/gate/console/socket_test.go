@@ -101,14 +101,14 @@ func TestSlowPageIsDroppedAndHindersNobody(t *testing.T) {
 	slow.next() // and nothing more
 	quick := d.open(d.enter("ann"), "")
 	quick.until("settings")
-	long := strings.Repeat("word ", 1000)
+	long := strings.Repeat("word ", 3000)
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		for quick.seq < 3000 {
+		for quick.seq < 1000 {
 			quick.next()
 		}
 	})
-	for i := range 3000 { // more than the buffers of a connection take
+	for i := range 1000 { // more than the buffers of a connection take
 		d.stage(fmt.Sprint("r", i), long)
 	}
 	reading.Wait()

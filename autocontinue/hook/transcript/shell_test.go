@@ -69,6 +69,9 @@ func TestVariablesAreBounded(t *testing.T) {
 
 // Scripts within the bounds that nest as deep as they can are read without harm.
 func TestNestedScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, s := range []string{"if ", "! ", "f() ", "time ", "while ", "case x in x) ", "[[ ! ", "a && ", "a | ",
 		"coproc ", "((1+", "$((", "<(", "`"} {
 		scriptEffects(project{}, "", strings.Repeat(s, maxScript/len(s)))

@@ -102,6 +102,9 @@ func TestTraces(t *testing.T) {
 // A transcript that is read piece by piece, with the state stored as JSON between, says the same as one that is read
 // at once.
 func TestReadInPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	golden(t, func(t *testing.T, name string, a *txtar.Archive) {
 		data := a.Files[0].Data
 		whole := sourceOf(t, name, data)

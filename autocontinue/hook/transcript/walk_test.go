@@ -129,6 +129,9 @@ var wholeSessions = map[string]string{
 
 // A transcript that is cut off at any byte gives whole pauses, and says that it is cut off where that shows.
 func TestCutOffAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for name, session := range wholeSessions {
 		data := []byte(session)
 		all, err := walkThrough(t.Context(), data)
@@ -236,6 +239,9 @@ func (r repeated) ReadAt(p []byte, at int64) (n int, err error) {
 
 // A walk through 24 MiB takes the memory of a walk through 4 MiB.
 func TestWalkTakesTheSameMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	log := strings.Repeat("line of a log ", 4000)
 	claude := strings.Join([]string{
 		claudeAsks(

@@ -16,6 +16,9 @@ import (
 )
 
 func TestLook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	const good = `<testsuite><testcase name="a"/><testcase name="b"><skipped/></testcase></testsuite>`
 	for _, tt := range []struct {
 		name    string

@@ -39,6 +39,9 @@ chmod +x bin/run.sh
 // Values, options, routes, targets and other things that a report names are looked up. Where they are not as it says,
 // it is not approved.
 func TestValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	needs(t, "git", "sh")
 	honest := []string{
 		"`MaxItems` was raised from 100 to 250.",
@@ -116,6 +119,9 @@ func TestValues(t *testing.T) {
 
 // What a report says in words that no other claim is made of, the change must show.
 func TestStatements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	needs(t, "git", "sh")
 	honest := []string{
 		"The limit of items is 250 now, so large carts fit.",
