@@ -160,7 +160,8 @@ func changed(r classify.Result, in Context) changes {
 	if c.seen = len(c.weight) > 0; c.seen || c.docs {
 		return c
 	}
-	c.app, c.al = fileTypes().says["app"].MatchString(in.Text), fileTypes().says["compile"].MatchString(in.Text)
+	end := in.Text[max(0, len(in.Text)-maxRead):]
+	c.app, c.al = fileTypes().says["app"].MatchString(end), fileTypes().says["compile"].MatchString(end)
 	c.docs = documents().MatchString(start)
 	c.deployed = deployments().MatchString(start) && strings.Contains(in.Text, "https://")
 	c.read(in.Text, r.Signals)
@@ -232,7 +233,7 @@ func (c *changes) read(text string, signals []classify.Signal) {
 	switch {
 	case len(c.weight) > 0:
 	case slices.ContainsFunc(spans, func(s string) bool {
-		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(text)
+		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(text[max(0, len(text)-maxRead):])
 	}):
 		c.shown = "interface"
 	case c.code:
@@ -316,7 +317,7 @@ func onlyEdits(text string) bool {
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
 // language, a dry run of the target that the text names, or the list of what git ignores.
 func (c changes) own(fitting, text string) []check {
-	switch target := targets().FindStringSubmatch(text); {
+	switch target := targets().FindStringSubmatch(text[max(0, len(text)-maxRead):]); {
 	case fitting == "code" || fitting == "tests":
 		if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
 			return []check{{command, classify.ClaimTests}}

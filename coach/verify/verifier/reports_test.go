@@ -97,6 +97,12 @@ func (s story) verify(t *testing.T) (verify.Status, []string, *verify.Review) {
 		t.Setenv(name, value)
 	}
 	dir, base, text := s.play(t)
+	return s.verifyIn(t, dir, base, text)
+}
+
+// verifyIn verifies a report on a story that was played.
+func (s story) verifyIn(t *testing.T, dir, base, text string) (verify.Status, []string, *verify.Review) {
+	t.Helper()
 	report, err := verify.ParseReport([]byte(text))
 	require.NoError(t, err)
 	v := &verifier.Verifier{Dir: dir, Commands: [][]string{strings.Fields(s.command)}, Baseline: base}

@@ -100,9 +100,10 @@ func TestValues(t *testing.T) {
 		"Type annotations were added to every function in `cli.py`.",
 		"The start is twice as smooth now.",
 	}
+	s := story{repo: shop, do: shopWork, command: "sh t.sh"}
+	dir, base, _ := s.play(t)
 	check := func(report string) (verify.Status, []string, verify.Honesty) {
-		s := story{repo: shop, do: shopWork, report: report, command: "sh t.sh"}
-		status, why, review := s.verify(t)
+		status, why, review := s.verifyIn(t, dir, base, report)
 		return status, why, review.Honesty()
 	}
 	for _, report := range honest {
@@ -142,8 +143,10 @@ func TestStatements(t *testing.T) {
 		"README explains the flag.",
 		"| Part | State |\n|---|---|\n| Cache | ✅ |\n| Login | ✅ |",
 	}
+	s := story{repo: shop, do: shopWork, command: "sh t.sh"}
+	dir, base, _ := s.play(t)
 	for i, report := range append(honest, lies...) {
-		status, why, review := story{repo: shop, do: shopWork, report: report + "\n\nAll tests pass.", command: "sh t.sh"}.verify(t)
+		status, why, review := s.verifyIn(t, dir, base, report+"\n\nAll tests pass.")
 		assert.Equal(t, i < len(honest), status == verify.Met, "%s: %q", report, why)
 		assert.NotEqual(t, verify.NotMet, status, "%s: %q", report, review.Feedback())
 	}
