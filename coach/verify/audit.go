@@ -119,8 +119,8 @@ func compare(r Report, f Facts) Honesty {
 		case missing == "":
 			held++
 			h.Checked++
-			if len(h.ByWords) < maxUnchecked && !s.onlyNames() {
-				h.ByWords = append(h.ByWords, clean(s.Text))
+			if text := clean(s.Text); len(h.ByWords) < maxUnchecked && !s.onlyNames() && !slices.Contains(h.ByWords, text) {
+				h.ByWords = append(h.ByWords, text)
 			}
 		case len(h.Unchecked) < maxUnchecked:
 			h.Unchecked = append(h.Unchecked, clean(`"`+s.Text+`": `+missing))

@@ -256,7 +256,8 @@ func (r *Report) clause(s, m, sentence string) {
 				r.add(Claim{Kind: modeClaim, Text: s, Path: p})
 			}
 		}
-		if r.Change == "" && lex().SaysChange.Match(now) {
+		if scoped := func(c Claim) bool { return c.Kind == scopeClaim }; r.Change == "" && lex().SaysChange.Match(now) &&
+			!slices.ContainsFunc(r.Claims, scoped) {
 			r.Change = line(s, maxQuote)
 		}
 	}

@@ -62,8 +62,13 @@ func (r *Report) part(clause, s, m string) {
 		r.add(Claim{Kind: testsClaim, Text: clause})
 		return
 	}
+	if made, with, ok := strings.Cut(m, " with "); ok && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
+		r.part(clause, s[:len(made)], made) // "`total` with a cache" says two things
+		r.part(clause, s[len(s)-len(with):], with)
+		return
+	}
 	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s), Gone: lex().SaysGone.Match(m)}
-	s = lex().OldValue.Replace(lex().LineReference.Replace(s, "$1"), " ") // the change need not have it
+	s = lex().OldValue.Replace(lex().StandsAt.Replace(s, "$1$2"), " ") // the change need not have it
 	add := func(text string) {
 		for _, literal := range lex().Literal.FindAll(text) {
 			c.Terms = append(c.Terms, literal[1])

@@ -56,7 +56,7 @@ type lexicon struct {
 	Dependency, NewVersion, VersionSaid, Updated, CodeName, DebugGone, TakenBack, OnlyPart,
 	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program,
 	Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests,
-	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, ResultNumber, LineReference,
+	Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts, ResultNumber, StandsAt,
 	BesideKey, Names, MdLink,
 	LineSuffix, PathShape, OnePath, AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark,
 	SentenceEnd, TitleLine, HeadPaths, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
