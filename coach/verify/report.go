@@ -117,6 +117,14 @@ func (r *Report) add(c Claim) {
 	}
 }
 
+// OnlyNames reports whether a report claims no change and no run, and at most names files and things in code: an answer
+// does.
+func (r Report) OnlyNames() bool {
+	return r.Change == "" && !slices.ContainsFunc(r.Claims, func(c Claim) bool {
+		return c.Kind != saidClaim && !(c.Kind == fileClaim && c.Part)
+	})
+}
+
 // changed adds a claim that surely is about this file.
 func (r *Report) changed(text, path string, kind ChangeKind) {
 	r.add(Claim{Kind: fileClaim, Text: text, Path: path, Change: kind, Sure: true})

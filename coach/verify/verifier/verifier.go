@@ -278,8 +278,8 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 //   - Verified when everything that was claimed or required was seen to hold; Note says of how many statements only
 //     the words were compared,
 //   - Unverified otherwise, with the reason in Note,
-//   - the zero Verification when nothing is claimed or required, and nothing changed since the baseline; also while the
-//     agent only tells how far it is.
+//   - the zero Verification when no change, no run and nothing else is claimed or required, and nothing changed since the
+//     baseline; also while the agent only tells how far it is.
 //
 // It reads claims from out.Text alone. The error is the context's.
 func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
@@ -292,7 +292,7 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 		report = verify.Report{Text: out.Text} // it has no readable claim, but the host may require something
 	}
 	requirements, note, read := v.plan(out.PlanFile)
-	if len(report.Claims)+len(requirements) == 0 && (len(v.Commands) == 0 || v.untouched(ctx)) {
+	if len(requirements) == 0 && (len(report.Claims)+len(v.Commands) == 0 || report.OnlyNames() && v.untouched(ctx)) {
 		return autocontinue.Verification{}, nil
 	}
 	review, err := v.Review(ctx, verify.Task{ID: out.Session, Text: out.Request}, requirements, report)

@@ -138,7 +138,10 @@ func TestNothingToVerify(t *testing.T) {
 	s := verifier.Recall(state, "s")
 	cfg = &verifier.Verifier{Dir: w.dir, Commands: [][]string{sh}, Base: s.Last}
 	w.write("check.sh", check)
-	assert.Zero(t, w.verify(cfg, "A mutex guards the map."), "nothing changed since the human spoke")
+	for _, answer := range []string{"A mutex guards the map.", "`check.sh` reads `greet.txt`, and `touch` is not called there."} {
+		assert.Zero(t, w.verify(cfg, answer), "nothing changed since the human spoke")
+	}
+	assert.Equal(t, autocontinue.Rejected, w.verify(cfg, "Fixed `greet.txt`.").Status, "nothing changed")
 	w.write("greet.txt", "Hi\n")
 	assert.Equal(t, autocontinue.Rejected, w.verify(cfg, "A mutex guards the map.").Status)
 	v := cfg
