@@ -239,3 +239,19 @@ func TestHonestFailures(t *testing.T) {
 		assert.Equal(t, want, judge(t, Input{Text: text}).Type, "%s: %s", text, judge(t, Input{Text: text}).Reason)
 	}
 }
+
+// A report that ends with a claim is a rejected completion, however much it says of its steps before. So is an edit that
+// was announced and stands in the text.
+func TestReportsThatEndWithAClaim(t *testing.T) {
+	const steps = "Let me look at the poller first. Now let me update the list. Next I'll move the timer.\n\n"
+	for _, text := range []string{
+		steps + "Now let me restart it.\n\nThe popup is fixed and should no longer appear.",
+		"I'll drop the slice.\n\n```python\n<<<<<<< SEARCH\na = b[1:]\n=======\na = b\n>>>>>>> REPLACE\n```\n\n" +
+			"The whole name is used as the event now.",
+	} {
+		r := judge(t, Input{Text: text})
+		assert.Equal(t, Status, r.Type, text)
+		assert.True(t, r.WasRejectedCompletion, "%s: %s", text, r.Reason)
+	}
+	assert.False(t, judge(t, Input{Text: steps + "Fixed the poller. Next I'll run the tests."}).WasRejectedCompletion)
+}

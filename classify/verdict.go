@@ -39,6 +39,7 @@ func (v *verdict) result() Result {
 		r.Confidence = v.sureOfStatus(r.Confidence)
 	}
 	r.WasRejectedCompletion = r.Type == Status && (p[classRejected] >= p[classProgress] && !v.announces() ||
+		v.closesWithClaim() ||
 		v.rd.has("claim.submit") && v.rd.has("hedge.cannot_check"))
 	r.Reason = v.reason(r)
 	if v.rd.fits() {
@@ -136,6 +137,16 @@ func (v *verdict) announces() bool {
 		return next
 	}
 	return rd.has("progress.next") && !rd.kind(signalPromise)
+}
+
+// closesWithClaim reports whether the last sentence claims a result or stands behind edits that the text shows, and names
+// no further step.
+func (v *verdict) closesWithClaim() bool {
+	last, _, _ := v.rd.closing()
+	at := func(rule string) bool { return v.rd.in(last.rules, rule) }
+	edits := v.rd.fences[editFence] > 0 && v.rd.lastLine.voice()
+	return (at("claim.done") || at("claim.edit") || at("hedge.should") || edits) && !last.question && !last.colon &&
+		!at("progress.next") && !at("progress.doing") && !v.rd.openFence
 }
 
 // surest is the confidence that a verdict on words has at most.
