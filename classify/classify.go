@@ -19,7 +19,7 @@
 // output is judged with weights that were learned from other repositories. The threshold is 0.80 and the host knows
 // nothing of the work:
 //
-//	right continues          0.95, also averaged over the agents with 30 outputs and more
+//	right continues          0.94; 0.95 averaged over the agents with 30 outputs and more
 //	lowest of these agents   0.88 (Claude Code), 0.94 (Codex and Cursor)
 //	statuses caught          0.60
 //	completions continued    0.03
