@@ -226,14 +226,14 @@ func (c *changes) read(text string, signals []classify.Signal) {
 			c.add(file, weight, seen)
 		}
 	}
-	spans := commandsIn(text)
+	spans, end := commandsIn(text), text[max(0, len(text)-maxRead):]
 	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH") ||
 		strings.Contains(text, "```diff") && c.weight["docs"] == 0
 	c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
 	switch {
 	case len(c.weight) > 0:
 	case slices.ContainsFunc(spans, func(s string) bool {
-		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(text[max(0, len(text)-maxRead):])
+		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(end)
 	}):
 		c.shown = "interface"
 	case c.code:

@@ -189,7 +189,8 @@ var checks = map[claimKind]struct {
 	compare   func(*audit, Claim) finding
 }{
 	fileClaim: {false, (*audit).file}, runClaim: {false, (*audit).run}, testClaim: {false, (*audit).test},
-	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, openClaim: {true, (*audit).open}, saidClaim: {false, (*audit).said},
+	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, openClaim: {true, (*audit).open},
+	saidClaim:   {false, (*audit).said},
 	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
 	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
 	modeClaim:  {false, (*audit).mode},
