@@ -304,8 +304,12 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	case status == verify.NotMet:
 		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: review.Feedback()}, nil
 	case status == verify.Met && read:
-		if n := len(review.Honesty().ByWords); n > 0 {
-			note = strings.TrimSpace(fmt.Sprintf("Of %d statements, only the words were compared with the change. %s", n, note))
+		if list := review.Honesty().ByWords; len(list) > 0 {
+			of := fmt.Sprintf("%d statements", len(list))
+			if len(list) == 1 {
+				of = "one statement"
+			}
+			note = strings.TrimSpace("Of " + of + ", only the words were compared with the change. " + note)
 		}
 		return autocontinue.Verification{Status: autocontinue.Verified, Note: note}, nil
 	}

@@ -291,6 +291,15 @@ func TestWithheldVariables(t *testing.T) {
 	assert.Equal(t, autocontinue.Verified, w.verify(cfg, "Updated greet.txt. All tests pass.").Status)
 }
 
+// What was compared by its words alone is said beside a verified claim.
+func TestStatementsBesideAVerifiedClaim(t *testing.T) {
+	w := begin(t)
+	w.write("greet.txt", "Hello, you\n")
+	v := w.verify(w.config(), "Updated greet.txt: it says `Hello, you`. All tests pass.")
+	assert.Equal(t, autocontinue.Verified, v.Status, v.Note)
+	assert.Equal(t, "Of one statement, only the words were compared with the change.", v.Note)
+}
+
 // What runs write on their own, such as caches, does not matter. A program or a test that changed does, and is named.
 func TestFilesThatRunsWrite(t *testing.T) {
 	for file, want := range map[string]autocontinue.VerificationStatus{
