@@ -290,6 +290,16 @@ func TestStatementsByTheirWords(t *testing.T) {
 	}
 }
 
+// Code and marks show no language.
+func TestCodeIsNotForeign(t *testing.T) {
+	text := "Summary:\n\n- a.go: new `Len()`\n- a_test.go: `TestLen`\n- b.go: `Pop`\n\nVerification: `go test ./...` ok."
+	for _, c := range parse(t, text).Claims {
+		require.NotContains(t, c.Text, "English")
+	}
+	foreign := "Die Funktion wurde ergänzt und die Prüfungen laufen jetzt alle ohne Fehler durch, wie gewünscht."
+	require.Contains(t, parse(t, foreign).Claims[0].Text, "English")
+}
+
 // A name without marks of code that was renamed must be gone.
 func TestBareNamesThatWereRenamed(t *testing.T) {
 	r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, "Renamed the function oldTotal to newTotal."))

@@ -144,7 +144,12 @@ func foreign(text string) bool {
 			}
 		}
 	}
-	n := len(strings.Fields(text))
+	n := 0
+	for word := range strings.FieldsSeq(words) {
+		if strings.Trim(word, "x`*_#:;,.()-") != "" { // neither code nor a mark
+			n++
+		}
+	}
 	strange := len(lex().Foreign.FindAll(words))
 	return n >= minForeign && english*20 < n || others > 4 && others*3 > letters || strange > 1 && strange > english
 }
