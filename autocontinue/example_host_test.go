@@ -72,6 +72,6 @@ func Example_host() {
 		}
 	}
 	// Output:
-	// to the agent: [System Coach] Now run the one command that shows whether this is righ…
+	// to the agent: [System Coach] Check now that this is right: run, build or test what y…
 	// to the human: Should I change the test that expects the old page?
 }

@@ -50,6 +50,8 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	switch {
 	case len(checks) == 0 && len(named) > 0: // what it checked is not what it changed
 		claimed = nil
+	case fitting == "docs" && len(stated) == 0: // the commands are what the document says
+		checks = nil
 	case slices.Contains(r.Shown(in.Evidence), classify.EvidenceTests):
 		checks = slices.DeleteFunc(checks, hasTests)
 	case fitting == "tests" && !slices.Contains(stated, classify.ClaimTests) &&

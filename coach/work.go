@@ -118,9 +118,6 @@ var (
 	cited     = compiled("^```+\\d+:\\d+:(\\S+)")
 	effects   = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|` +
 		`clear|drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
-	deployments = compiled(`(?i)\b(?:deployed|redeployed|published|live at)\b|部署|デプロイ|разв[её]рн|nasaz`)
-	documents   = compiled(`(?i)\b(?:updated|added|rewrote|wrote|edited|revised|changed|documented|created|put|noted)\b` +
-		`.{0,100}\b(?:docs?|documentation|readme|prd|spec|rules|changelog|docstrings?|(?:code |doc )comments?)\b`)
 	styles = compiled(`^[.#][a-z][\w-]*(?:::?[a-z-]+)*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
 		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|outline|transition|transform|font|text|max|min)` +
 		`[a-z-]*: ?[\w#.%-]+;?$`)
@@ -142,6 +139,8 @@ type changes struct {
 	calls      bool            // the text names functions
 	types      bool            // it is about what a TypeScript compiler reported
 	app        bool            // the text is about an app that only its maker's tool opens
+	ui         bool            // the text is about something that a person looks at
+	look       bool            // the request is about how something looks, or the text sends the human to a local page
 	al         bool            // the text is about code for a compiler without naming a file
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 	deployed   bool            // the text begins with a deployment and names its address
@@ -161,9 +160,14 @@ func changed(r classify.Result, in Context) changes {
 		return c
 	}
 	end := in.Text[max(0, len(in.Text)-maxRead):]
-	c.app, c.al = fileTypes().says["app"].MatchString(end), fileTypes().says["compile"].MatchString(end)
-	c.docs = documents().MatchString(start)
-	c.deployed = deployments().MatchString(start) && strings.Contains(in.Text, "https://")
+	says := func(kind, text string) bool { return fileTypes().says[kind].MatchString(text) }
+	c.app, c.al, c.ui = says("app", end), says("compile", end), says("interface", end)
+	c.docs = says("docs", start)
+	c.deployed = says("deployed", start) && strings.Contains(in.Text, "https://")
+	if !plaintext.IsOurs(in.Request) {
+		c.look = says("look", in.Request[:min(len(in.Request), maxRead)])
+	}
+	c.look = c.look || says("visit", end)
 	c.read(in.Text, r.Signals)
 	if len(c.weight) == 0 && c.shown == "" && !plaintext.IsOurs(in.Request) {
 		c.read(in.Request, nil)
@@ -250,11 +254,13 @@ func (c changes) fitting() string {
 		return "app"
 	case c.al && len(n) == 0 && !c.docs:
 		return "compile"
+	case c.shown == "code" && c.look:
+		return "interface"
 	case c.shown != "" && !c.docs:
 		return c.shown
 	case c.deployed && code+n["interface"] == 0:
 		return "deployed"
-	case c.docs && code+n["interface"]+n["tests"]+n["build"]+n["config"]+n["data"] == 0:
+	case c.docs && code+n["interface"]+n["tests"] == 0 && (c.first == "docs" || n["build"]+n["config"]+n["data"] == 0):
 		return "docs"
 	case n["tests"] > 0 && code+n["interface"] == 0:
 		return "tests"
@@ -264,6 +270,8 @@ func (c changes) fitting() string {
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
+	case n["code"] > 0 && n["code"] == code && c.look:
+		return "interface"
 	case 2*n["script"] > code || n["script"] > 0 && n["script"]+n["other"] == code:
 		return "script"
 	case n["code"] > 0:
@@ -282,6 +290,8 @@ func (c changes) fitting() string {
 		return "any"
 	case n["docs"] > 0 && !c.code, c.docs:
 		return "docs"
+	case c.ui:
+		return "interface"
 	}
 	return "any"
 }
