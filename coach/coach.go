@@ -140,9 +140,10 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // compiler reported asks for the type checker, and a deployment for a request to its address. An app that only its
 // maker's tool opens is checked without opening it. What a person looks at is opened: a text without files about a page
 // or a button, code whose look the request is about, a local address that the output sends the human to. Otherwise,
-// without files, any check does. An output that is nothing but edits for another program to apply may come from an agent
-// that cannot run a command: it is asked to read the change and to name the one command that shows it. A file is named
-// only if the host saw its edit.
+// without files, any check does. An output that is nothing but edits for another program to apply may come from an
+// agent that cannot run a command: it is asked to read the change and to name the one command that shows it. One that
+// shows code and claims no change is asked to make the change if it was asked for. A file is named only if the host saw
+// its edit.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes
 // the guard. Otherwise there is no quote.

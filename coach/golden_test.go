@@ -220,7 +220,7 @@ func longestCases() iter.Seq[*fields] {
 		// what the output claims or names
 		"command", "tests", "build", "types", "lint", "pull_request", "push", "commit",
 		"finish", "possible", "criterion", "hint", "interface", "code", "compile",
-		"script", "config", "docs", "read", "app", "any",
+		"script", "config", "docs", "read", "apply", "app", "any",
 	}
 	const own = 9
 	long := func(n int) string { return strings.Repeat("x", n) }
@@ -229,7 +229,7 @@ func longestCases() iter.Seq[*fields] {
 			for i, ask := range asks {
 				if (finding == "unable") != (ask == "possible") ||
 					(finding == "unchanged" || finding == "gap") != (ask == "finish") || finding == "claim" && i >= own ||
-					ask == "read" && finding != "" {
+					(ask == "read" || ask == "apply") && finding != "" {
 					continue
 				}
 				for attempt := 1; attempt <= 2; attempt++ {

@@ -64,9 +64,12 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	if f.Kind == "" && len(claimed) > 0 && !slices.Contains(passing, claimed[0]) {
 		f.Kind = claimed[0]
 	}
-	claims := func(s classify.Signal) bool { return s.Kind == classify.SignalClaim }
-	if fitting == "code" && in.Work.Edited == "" && len(r.Signals) > 0 && !slices.ContainsFunc(r.Signals, claims) {
-		fitting = "any" // it does not say that it changed anything
+	claims := func(s classify.Signal) bool { return s.Kind == classify.SignalClaim && s.Name != "will_do" }
+	switch silent := in.Work.Edited == "" && len(r.Signals) > 0 && !slices.ContainsFunc(r.Signals, claims); {
+	case silent && onlyListing(in.Text):
+		fitting = "apply" // it shows code, and does not say that it changed anything
+	case silent && fitting == "code":
+		fitting = "any"
 	}
 	switch f.Finding {
 	case "failed", "hidden":
@@ -198,7 +201,7 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 		f.Finding = "gap"
 		return
 	}
-	if len(claimed) == 0 {
+	if len(claimed) == 0 || passedInFence().MatchString(in.Text[max(0, len(in.Text)-maxRead):]) {
 		return
 	}
 	r.Signals = slices.DeleteFunc(slices.Clone(r.Signals), func(s classify.Signal) bool {
@@ -216,6 +219,9 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 		}
 	}
 }
+
+// passedInFence finds what may be the output of a check that passed.
+var passedInFence = compiled("(?s)```[^`]*(?i:\\bpass(?:ed|ing)?\\b|✓|✔|✅)")
 
 // besideResult reports whether a number stands in the line behind a signal, or a fence follows it: that may be the
 // result.

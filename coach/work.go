@@ -324,6 +324,13 @@ func onlyEdits(text string) bool {
 	return listed && end == ""
 }
 
+// onlyListing reports whether a text shows code in a fence that names its language, and no change of it.
+func onlyListing(text string) bool {
+	text = text[max(0, len(text)-maxRead):]
+	listing := regexp.MustCompile("(?m)^\\s*```+(?:[b-ceg-z]|d[^i]|a[^d])").MatchString(text)
+	return listing && !strings.Contains(text, "<<<<<<< SEARCH") && !strings.Contains(text, "```diff")
+}
+
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
 // language, a dry run of the target that the text names, or the list of what git ignores.
 func (c changes) own(fitting, text string) []check {
@@ -357,7 +364,7 @@ func kindOfFile(file string) (kind, base string) {
 	switch extension := path.Ext(base); {
 	case extension != strings.ToLower(extension) && extension != strings.ToUpper(extension): // System.Text.Json
 		return "-", base
-	case kind == "code" && testNames().MatchString(strings.ToLower(file)):
+	case (kind == "code" || kind == "script") && testNames().MatchString(strings.ToLower(file)):
 		kind = "tests"
 	case kind == "code" && effects().MatchString(name):
 		kind = "script"
