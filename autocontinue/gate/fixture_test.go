@@ -149,11 +149,10 @@ func inside(s *Session) any { return s.st }
 
 // read is readJSON, with the text that a session keeps.
 func read(data []byte) ([]byte, error) {
-	v, err := readJSON(data)
-	if err != nil {
+	if _, err := readJSON(data); err != nil {
 		return nil, err
 	}
-	return compact(v.raw), nil
+	return compact(data), nil
 }
 
 func errorIs(err, target error) bool { return errors.Is(err, target) }

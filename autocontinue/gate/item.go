@@ -120,27 +120,35 @@ func checkTool(name string) error {
 
 // readBody reads the body of a subject of that kind or, without a kind, the result of a tool. It returns the text that
 // the session keeps, of at most limit bytes, and its value.
-func readBody(kind Kind, data []byte, limit int) (body json.RawMessage, v value, err error) {
+func readBody(kind Kind, data []byte, limit int) (body json.RawMessage, v any, err error) {
 	if err = checkSize(data, limit); err == nil {
 		v, err = readJSON(data)
 	}
-	isText := func(m value) bool { return m.key == "text" && m.isString() }
-	isOther := func(m value) bool { return m.key != "text" && m.key != "a2ui" }
+	object, isObject := v.(map[string]any)
 	switch {
 	case err != nil:
-	case kind != "" && !v.isObject():
+	case kind != "" && !isObject:
 		err = &bodyError{0, "the body is not a JSON object"}
 	case kind != Response:
-		body = compact(v.raw)
-	case slices.ContainsFunc(v.list, isOther):
-		err = &bodyError{0, "a response has only text and a2ui"}
-	case !slices.ContainsFunc(v.list, isText):
-		err = &bodyError{0, "a response needs text, a string"}
+		body = compact(data)
 	default:
-		body = joinResponse(splitResponse(v.raw))
-		err = checkSize(body, limit) // control characters became escapes
+		if body, err = joinResponse(splitResponse(data)), checkResponse(object); err == nil {
+			err = checkSize(body, limit) // control characters became escapes
+		}
 	}
 	return body, v, err
+}
+
+func checkResponse(object map[string]any) error {
+	for key := range object {
+		if key != "text" && key != "a2ui" {
+			return &bodyError{0, "a response has only text and a2ui"}
+		}
+	}
+	if _, ok := object["text"].(string); !ok {
+		return &bodyError{0, "a response needs text, a string"}
+	}
+	return nil
 }
 
 func checkSize(data []byte, limit int) error {
@@ -190,13 +198,11 @@ func digest(sub Subject) string {
 // likeness is equal for items of one run that ask for the same: calls of the same tool with arguments of the same
 // value. It is called with the session locked, so it compares the bytes of a large body.
 func (it *Item) likeness() [sha256.Size]byte {
-	same := []byte(it.Body)
+	var body any = string(it.Body)
 	if len(it.Body) <= maxCompared {
-		if body, err := readJSON(it.Body); err == nil {
-			same = body.sum[:]
-		}
+		body, _ = readJSON(it.Body) // it was read before
 	}
-	return sha256.Sum256(append(appendText(nil, string(it.Kind)+it.Tool), same...))
+	return sum([]any{string(it.Kind) + it.Tool, body}, asIs)
 }
 
 // Action is what a person decides about an item.

@@ -20,19 +20,6 @@ const (
 	maxExponent = 6 // digits of a number's exponent
 )
 
-// value is one JSON value of a text that [readJSON] accepted.
-type value struct {
-	raw    json.RawMessage
-	text   string  // of a string
-	key    string  // in an object
-	folded string  // the key without its case
-	list   []value // the elements of an array, or the members of an object
-
-	// Equal values have the same sum, however they are written: 1.0 is 1, and the order of keys does not count. loose is a
-	// sum for which keys that differ in case only are the same.
-	sum, loose [sha256.Size]byte
-}
-
 // bodyError says why a text was refused, without quoting it.
 type bodyError struct {
 	offset  int // of the byte, from 0
@@ -42,20 +29,20 @@ type bodyError struct {
 func (e *bodyError) Error() string { return fmt.Sprintf("%s (at byte %d)", e.problem, e.offset) }
 func (e *bodyError) Unwrap() error { return ErrInput }
 
-// readJSON reads one JSON value that all readers understand in the same way. encoding/json checks the grammar. readJSON
-// also refuses invalid UTF-8, half a surrogate pair, two keys that are equal or differ in case only, and too deep or
-// too many values.
-func readJSON(data []byte) (value, error) {
+// readJSON reads one JSON value that all readers understand in the same way: a map[string]any, []any, string,
+// json.Number, bool or nil. encoding/json checks the grammar. readJSON also refuses invalid UTF-8, half a surrogate
+// pair, two keys that are equal or differ in case only, and too deep or too many values.
+func readJSON(data []byte) (any, error) {
 	if !utf8.Valid(data) {
-		return value{}, &bodyError{bytes.IndexRune(data, utf8.RuneError), "the text is not UTF-8"}
+		return nil, &bodyError{bytes.IndexRune(data, utf8.RuneError), "the text is not UTF-8"}
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		return value{}, notJSON(data, err)
+		return nil, notJSON(data, err)
 	}
 	for _, at := range escape.FindAllSubmatchIndex(data, -1) {
 		if at[2] >= 0 {
-			return value{}, &bodyError{at[0], "an escape is half of a surrogate pair"}
+			return nil, &bodyError{at[0], "an escape is half of a surrogate pair"}
 		}
 	}
 	r := jsonReader{data: data, tokens: json.NewDecoder(bytes.NewReader(data))}
@@ -104,94 +91,75 @@ func (r *jsonReader) token() (token json.Token, start int) {
 	return token, end - len(bytes.TrimLeft(r.data[from:end], " \t\r\n,:"))
 }
 
-func (r *jsonReader) value(depth int) (v value, err error) {
+func (r *jsonReader) value(depth int) (any, error) {
 	token, start := r.token()
 	if r.values++; r.values > maxValues {
-		return v, &bodyError{start, fmt.Sprintf("it has more than %d values", maxValues)}
+		return nil, &bodyError{start, fmt.Sprintf("it has more than %d values", maxValues)}
 	}
-	switch token := token.(type) {
-	case string:
-		v.text = token
-	case json.Number:
-		_, exponent, _ := strings.Cut(strings.ToLower(string(token)), "e")
+	if n, ok := token.(json.Number); ok {
+		_, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
 		if len(strings.TrimLeft(exponent, "+-0")) > maxExponent {
-			return v, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
+			return nil, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
 		}
-	case json.Delim:
-		if depth == maxDepth {
-			return v, tooDeep(start)
-		}
-		for keys := make(map[string]string); r.tokens.More(); {
-			var key, folded string
-			if token == '{' {
-				name, at := r.token()
-				key, _ = name.(string)
-				folded = fold(key)
-				if other, taken := keys[folded]; taken && other == key {
-					return v, &bodyError{at, "one object has a key twice: readers disagree on its value"}
-				} else if taken {
-					return v, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
-				}
-				keys[folded] = key
-			}
-			m, err := r.value(depth + 1)
-			if err != nil {
-				return v, err
-			}
-			m.key, m.folded = key, folded
-			v.list = append(v.list, m)
-		}
-		r.token()
 	}
-	v.raw = r.data[start:r.tokens.InputOffset()]
-	v.sum = v.hash(false)
-	if v.loose = v.sum; len(v.list) > 0 {
-		v.loose = v.hash(true)
+	if _, nested := token.(json.Delim); !nested {
+		return token, nil
+	} else if depth == maxDepth {
+		return nil, tooDeep(start)
 	}
-	return v, nil
+	object, list, keys := make(map[string]any), []any{}, make(map[string]string)
+	for r.tokens.More() {
+		var key string
+		if token == json.Delim('{') {
+			name, at := r.token()
+			key, _ = name.(string)
+			if other, taken := keys[fold(key)]; taken && other == key {
+				return nil, &bodyError{at, "one object has a key twice: readers disagree on its value"}
+			} else if taken {
+				return nil, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
+			}
+			keys[fold(key)] = key
+		}
+		v, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		object[key], list = v, append(list, v)
+	}
+	r.token()
+	if token == json.Delim('[') {
+		return list, nil
+	}
+	return object, nil
 }
 
 // fold maps names that differ in case only to one name, by Unicode's simple folding, and the Turkish letters i to i.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
-func (v value) isString() bool { return v.raw[0] == '"' }
-func (v value) isNumber() bool { return v.raw[0] == '-' || v.raw[0] >= '0' && v.raw[0] <= '9' }
-func (v value) isObject() bool { return v.raw[0] == '{' }
-func (v value) isArray() bool  { return v.raw[0] == '[' }
+func asIs(key string) string { return key }
 
-// kind returns one byte for each JSON type.
-func (v value) kind() byte {
-	switch {
-	case v.isNumber():
-		return '0'
-	case v.raw[0] == 'f':
-		return 't'
-	}
-	return v.raw[0]
-}
-
-func (v value) hash(loose bool) [sha256.Size]byte {
-	b := []byte{v.kind()}
-	switch {
-	case v.isString():
-		b = append(b, v.text...)
-	case v.isNumber():
-		n := parseNumber(v.raw)
-		b = strconv.AppendInt(strconv.AppendBool(appendText(b, n.digits), n.negative), int64(n.point), 10)
-	case v.isObject() || v.isArray():
-		parts := make([]string, len(v.list))
-		for i, m := range v.list {
-			if loose {
-				m.key, m.sum = m.folded, m.loose
-			}
-			parts[i] = string(append(appendText(nil, m.key), m.sum[:]...))
+// sum is equal for equal values, however they are written: 1.0 is 1, and the order of keys does not count. Keys are
+// equal if key maps them to the same text.
+func sum(v any, key func(string) string) [sha256.Size]byte {
+	b := fmt.Appendf(nil, "%T ", v)
+	switch v := v.(type) {
+	case map[string]any:
+		var members []string
+		for k, m := range v {
+			s := sum(m, key)
+			members = append(members, string(append(appendText(nil, key(k)), s[:]...)))
 		}
-		if v.isObject() {
-			slices.Sort(parts)
+		slices.Sort(members)
+		b = append(b, strings.Join(members, "")...)
+	case []any:
+		for _, m := range v {
+			s := sum(m, key)
+			b = append(b, s[:]...)
 		}
-		b = append(b, strings.Join(parts, "")...)
+	case json.Number:
+		b = fmt.Append(b, parseNumber(v))
 	default:
-		b = v.raw
+		b = fmt.Append(b, v)
 	}
 	return sha256.Sum256(b)
 }
@@ -201,38 +169,31 @@ func appendText(dst []byte, s string) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(s)), 10), ':'), s...)
 }
 
-// number is 0.digits times ten to the power of point, exactly. Zero has no digits.
+// number is sign times 0.digits times ten to the power of point, exactly. Zero is the zero value.
 type number struct {
-	negative bool
-	digits   string
-	point    int
+	sign   int
+	digits string
+	point  int
 }
 
-func parseNumber(raw []byte) number {
-	mantissa, power := string(raw), 0
-	if e := bytes.IndexAny(raw, "eE"); e >= 0 {
-		mantissa = string(raw[:e])
-		power, _ = strconv.Atoi(string(raw[e+1:])) // maxExponent bounds it, leading zeros aside
+func parseNumber(n json.Number) number {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	power, _ := strconv.Atoi(exponent) // maxExponent bounds it, leading zeros aside
+	sign := 1
+	if strings.HasPrefix(mantissa, "-") {
+		sign = -1
 	}
-	text, negative := strings.CutPrefix(mantissa, "-")
-	whole, part, _ := strings.Cut(text, ".")
-	digits := whole + part
-	stripped := strings.TrimLeft(digits, "0")
-	point := power + len(whole) - (len(digits) - len(stripped))
-	if stripped = strings.TrimRight(stripped, "0"); stripped == "" {
+	whole, part, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	digits := strings.TrimLeft(whole+part, "0")
+	point := power + len(digits) - len(part)
+	if digits = strings.TrimRight(digits, "0"); digits == "" {
 		return number{}
 	}
-	return number{negative, stripped, point}
+	return number{sign, digits, point}
 }
 
 // compare returns a number below, equal to or above 0, as a is below, equal to or above b.
-func (n number) compare(o number) int {
-	sign := func(n number) int {
-		if n.digits == "" {
-			return 0
-		}
-		return map[bool]int{true: -1, false: 1}[n.negative]
-	}
-	return cmp.Or(cmp.Compare(sign(n), sign(o)),
-		sign(n)*cmp.Or(cmp.Compare(n.point, o.point), strings.Compare(n.digits, o.digits)))
+func compare(a, b json.Number) int {
+	x, y := parseNumber(a), parseNumber(b)
+	return cmp.Or(cmp.Compare(x.sign, y.sign), x.sign*cmp.Compare(x.point, y.point), x.sign*cmp.Compare(x.digits, y.digits))
 }

@@ -160,7 +160,7 @@ func TestNumbersCompareExactly(t *testing.T) {
 		"1", "9.99", "10", "1e2", "1e999999"}
 	for i, a := range order {
 		for j, b := range order {
-			got := parseNumber([]byte(a)).compare(parseNumber([]byte(b)))
+			got := compare(json.Number(a), json.Number(b))
 			require.Equal(t, i < j, got < 0, "%s against %s", a, b)
 			require.Equal(t, i == j, got == 0, "%s against %s", a, b)
 		}
@@ -174,7 +174,7 @@ func TestNumbersCompareExactly(t *testing.T) {
 func samely(a, b string) bool {
 	x, err := readJSON([]byte(a))
 	y, err2 := readJSON([]byte(b))
-	return err == nil && err2 == nil && x.sum == y.sum
+	return err == nil && err2 == nil && sum(x, asIs) == sum(y, asIs)
 }
 
 func TestBodyErrorsAreNotSyntaxErrors(t *testing.T) {
@@ -252,24 +252,9 @@ func FuzzStrict(f *testing.F) {
 			again, err := read(got)
 			require.NoError(t, err)
 			require.Equal(t, got, again)
-			// What reads it finds every value where encoding/json does.
 			v, err := readJSON(got)
 			require.NoError(t, err)
-			if list := v.list; v.isObject() {
-				var m map[string]json.RawMessage
-				require.NoError(t, json.Unmarshal(got, &m))
-				require.Len(t, list, len(m))
-				for _, one := range list {
-					require.Equal(t, string(m[one.key]), string(one.raw))
-				}
-			} else if v.isArray() {
-				var a []json.RawMessage
-				require.NoError(t, json.Unmarshal(got, &a))
-				require.Len(t, list, len(a))
-				for i, one := range list {
-					require.Equal(t, string(a[i]), string(one.raw))
-				}
-			}
+			require.Equal(t, generic(t, got), v)
 		case !errors.As(err, &bad):
 			t.Fatalf("%T", err)
 		case strings.Contains(bad.problem, "twice"), strings.Contains(bad.problem, "case only"):
@@ -289,7 +274,7 @@ func FuzzNumbers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		var rats [2]*big.Rat
 		for i, s := range []string{a, b} {
-			if len(s) > 40 || !json.Valid([]byte(s)) || s != strings.TrimSpace(s) || !(value{raw: []byte(s)}).isNumber() {
+			if len(s) > 40 || !json.Valid([]byte(s)) || strings.Trim(s, "0123456789+-.eE") != "" {
 				t.Skip("not a short JSON number")
 			}
 			if e := strings.IndexAny(s, "eE"); e >= 0 && len(s)-e > 5 {
@@ -300,7 +285,7 @@ func FuzzNumbers(f *testing.F) {
 				t.Fatal(s)
 			}
 		}
-		got := parseNumber([]byte(a)).compare(parseNumber([]byte(b)))
+		got := compare(json.Number(a), json.Number(b))
 		want := rats[0].Cmp(rats[1])
 		if (got < 0) != (want < 0) || (got > 0) != (want > 0) || samely(a, b) != (want == 0) {
 			t.Fatalf("%s against %s: %d, and by big.Rat %d", a, b, got, want)

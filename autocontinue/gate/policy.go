@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,16 +112,19 @@ func parseRules(data []byte) (list []rule, err error) {
 	if len(data) > maxPolicy {
 		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(data), maxPolicy)
 	}
-	v, err := readJSON(bytes.Clone(data))
+	v, err := readJSON(data)
 	if bad := (*bodyError)(nil); errors.As(err, &bad) {
 		line := 1 + bytes.Count(data[:min(bad.offset, len(data))], []byte("\n"))
 		return nil, fmt.Errorf("line %d: %s", line, bad)
 	}
-	if !v.isArray() || len(v.list) > maxRules {
+	rules, ok := v.([]any)
+	if !ok || len(rules) > maxRules {
 		return nil, fmt.Errorf("it is not a list of at most %d rules: write [rule, rule, …], or [] for none", maxRules)
 	}
-	for i, m := range v.list {
-		r, err := parseRule(m)
+	var raws []json.RawMessage
+	json.Unmarshal(data, &raws) // it was read before
+	for i, raw := range raws {
+		r, err := parseRule(raw, rules[i])
 		if err != nil {
 			return nil, fmt.Errorf("rule %d (%s): %w", i+1, brief(cmp.Or(r.tool, string(r.gate)), maxTool), err)
 		}
@@ -195,7 +199,7 @@ func (p Policy) judgeIn(root *root, sub Subject) (Status, string) {
 // unless are the rules with conditions that are stricter.
 func (p Policy) Overview(kind Kind, tool string) (status Status, why string, unless []string) {
 	always := slices.DeleteFunc(slices.Clone(p.rules()), rule.isConditional)
-	v := Policy{&always}.judge(nil, Subject{Kind: kind, Tool: tool}, value{})
+	v := Policy{&always}.judge(nil, Subject{Kind: kind, Tool: tool}, nil)
 	for _, r := range p.rules() {
 		if r.isConditional() && r.names(kind, r.thread, tool) && strictness[r.then] > strictness[v.then] && !r.allows() {
 			unless = append(unless, r.text)
@@ -205,7 +209,7 @@ func (p Policy) Overview(kind Kind, tool string) (status Status, why string, unl
 }
 
 // judge is Judge for a subject that was checked, and the value of its body.
-func (p Policy) judge(root *root, sub Subject, body value) verdict {
+func (p Policy) judge(root *root, sub Subject, body any) verdict {
 	known := sub.Kind != Tool
 	var best verdict
 	for _, r := range p.rules() {

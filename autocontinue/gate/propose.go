@@ -27,7 +27,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 	if err := sub.check(); err != nil {
 		return item, err
 	}
-	var v value
+	var v any
 	if sub.Body, v, err = readBody(sub.Kind, sub.Body, s.options.MaxBody); err == nil {
 		err = s.schema(sub)
 	}
@@ -192,7 +192,7 @@ func (s *Session) limit(it *Item) []Event {
 // what it denied, oldest first, also before an error. The host calls it now and then; other operations see for
 // themselves whether their own item is due. Errors: ErrInput, ErrJournal.
 func (s *Session) Expire(now time.Time) (items []Item, err error) {
-	err = s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
+	err = s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
 		for _, it := range s.st.list(func(it *Item) bool { return it.due(now) }) {
 			if err := s.overdue(now, it); err != nil && !errors.Is(err, ErrDenied) {
 				return err

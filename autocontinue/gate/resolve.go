@@ -35,7 +35,7 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 		return Item{}, err
 	}
 	var judged Subject // what the policy is asked about
-	var v value
+	var v any
 	switch d.Action {
 	case Approve:
 		d.Body, judged = nil, it.Subject // not an empty body
@@ -43,7 +43,7 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	case Edit:
 		judged = it.Subject
 		d.Body, v, err = readBody(it.Kind, d.Body, s.options.MaxBody)
-		if old, e := readJSON(it.Body); err == nil && e == nil && v.sum == old.sum {
+		if old, e := readJSON(it.Body); err == nil && e == nil && sum(v, asIs) == sum(old, asIs) {
 			err = fmt.Errorf("%w: the edit changes nothing: approve the item instead", ErrInput)
 		}
 		if judged.Body = d.Body; err == nil {
@@ -65,7 +65,7 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 // step runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
 // also with an error that the item explains.
 func (s *Session) step(
-	now time.Time, id string, sub Subject, body value, do func(time.Time, *Item, verdict) error,
+	now time.Time, id string, sub Subject, body any, do func(time.Time, *Item, verdict) error,
 ) (got Item, err error) {
 	err = s.op(now, sub, body, func(now time.Time, v verdict) error {
 		it, err := s.st.item(id)
@@ -231,7 +231,7 @@ func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, 
 	if err != nil {
 		return Item{}, err
 	}
-	return s.step(now, id, Subject{}, value{}, func(now time.Time, it *Item, _ verdict) error {
+	return s.step(now, id, Subject{}, nil, func(now time.Time, it *Item, _ verdict) error {
 		switch {
 		case it.executes():
 			e := it.event(toolCallResult)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,30 +37,24 @@ func brief(s string, limit int) string {
 }
 
 func (r *rule) describe() {
-	var b strings.Builder
-	if b.WriteString("gate " + string(r.gate)); r.tool != "" {
-		b.Reset()
-		b.WriteString("tool " + r.tool)
+	what := "gate " + string(r.gate)
+	if r.tool != "" {
+		what = "tool " + r.tool
 	}
 	if r.thread != "" {
-		b.WriteString(" in thread " + r.thread)
+		what += " in thread " + r.thread
 	}
 	for i, c := range r.when {
-		b.WriteString([]string{" when ", " and "}[min(i, 1)] + c.String())
+		what += []string{" when ", " and "}[min(i, 1)] + c.String()
 	}
-	r.what = brief(b.String(), maxRuleText)
-	r.text = r.what + ": " + r.outcome()
-}
-
-func (r rule) outcome() string {
-	s := string(r.then)
+	r.what = brief(what, maxRuleText)
+	r.text = r.what + ": " + string(r.then)
 	if r.within > 0 {
-		s += " within " + r.within.String()
+		r.text += " within " + r.within.String()
 	}
 	if r.escalate != "" {
-		s += ", then " + brief(r.escalate, 60)
+		r.text += ", then " + brief(r.escalate, 60)
 	}
-	return s
 }
 
 // allows reports whether the rule lets something pass. What is unclear must then not match.
@@ -81,7 +77,7 @@ func (r rule) isConditional() bool { return len(r.when) > 0 || r.thread != "" }
 // isVague reports whether a tool's pattern names no tool in particular, such as "*" or "*_*".
 func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == "" }
 
-func (r rule) matches(root *root, body value) outcome {
+func (r rule) matches(root *root, body any) outcome {
 	j := judging{root, r.allows()}
 	result := yes
 	for _, c := range r.when {
@@ -96,33 +92,35 @@ func (r rule) matches(root *root, body value) outcome {
 }
 
 // parseRule returns what it has read, also with an error.
-func parseRule(v value) (r rule, err error) {
-	if !v.isObject() {
+func parseRule(raw json.RawMessage, v any) (r rule, err error) {
+	object, ok := v.(map[string]any)
+	if !ok {
 		return r, errors.New(`a rule is an object, such as {"tool": "profile_get", "then": "allow"}`)
 	}
-	r.raw = compact(v.raw)
+	r.raw = compact(raw)
+	r.tool, _ = object["tool"].(string) // names the rule in an error about another field
 	within, examples := "", make(map[string][]string)
 	texts := map[string]*string{
 		"tool": &r.tool, "gate": (*string)(&r.gate), "thread": &r.thread, "then": (*string)(&r.then), "within": &within,
 		"escalate": &r.escalate,
 	}
-	for _, m := range v.list {
-		switch text := texts[m.key]; {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		switch text := texts[key]; {
 		case text != nil:
-			if *text = m.text; m.text == "" {
+			if *text, _ = object[key].(string); *text == "" {
 				err = errors.New("write a string that is not empty")
 			}
-		case m.key == "when":
-			r.when, err = parseConditions(m)
-		case m.key == "match" || m.key == "not_match":
-			if examples[m.key] = m.strings(); examples[m.key] == nil {
+		case key == "when":
+			r.when, err = parseConditions(object[key])
+		case key == "match" || key == "not_match":
+			if examples[key] = stringsIn(object[key]); examples[key] == nil {
 				err = errors.New(`write names of tools, such as ["weight_delete"]`)
 			}
 		default:
 			err = errors.New("a rule has only tool, gate, thread, when, then, within, escalate, match, not_match")
 		}
 		if err != nil {
-			return r, fmt.Errorf("%s: %w", brief(m.key, 60), err)
+			return r, fmt.Errorf("%s: %w", brief(key, 60), err)
 		}
 	}
 	if within != "" {
@@ -183,7 +181,7 @@ type condition struct {
 	at      string   // a JSON pointer (RFC 6901)
 	pointer []string // at, split and unescaped
 	test    string   // its name in JSON
-	arg     value
+	arg     any
 	forms   []form     // command
 	paths   []string   // path
 	element *condition // any, all
@@ -198,18 +196,20 @@ func (c condition) String() string {
 	if c.element != nil {
 		return at + " " + c.test + " (" + c.element.String() + ")"
 	}
-	return at + " " + c.test + " " + string(compact(c.arg.raw))
+	arg, _ := marshal(c.arg) // it was JSON
+	return at + " " + c.test + " " + strings.TrimSpace(string(arg))
 }
 
 func (c condition) tests(test string) bool {
 	return c.test == test || c.element != nil && c.element.tests(test)
 }
 
-func parseConditions(v value) (when []condition, err error) {
-	if !v.isArray() || len(v.list) == 0 {
+func parseConditions(v any) (when []condition, err error) {
+	list, _ := v.([]any)
+	if len(list) == 0 {
 		return nil, errors.New("write a list of conditions")
 	}
-	for _, m := range v.list {
+	for _, m := range list {
 		c, err := parseCondition(m, true)
 		if err != nil {
 			return nil, err
@@ -219,27 +219,22 @@ func parseConditions(v value) (when []condition, err error) {
 	return when, nil
 }
 
-func parseCondition(v value, top bool) (c condition, err error) {
-	if !v.isObject() {
+func parseCondition(v any, top bool) (c condition, err error) {
+	object, ok := v.(map[string]any)
+	if !ok {
 		return c, errors.New(`a condition is an object, such as {"at": "/rows", "count_over": 50}`)
 	}
-	at, tests := !top, 0
-	for _, m := range v.list {
-		if m.key == "at" {
-			at, c.at = true, m.text
-			c.pointer, err = parsePointer(m)
-		} else {
-			tests++
-			c.test, c.arg = m.key, m
-			err = c.parseTest()
-		}
-		if err != nil {
-			return c, fmt.Errorf("%s: %w", brief(m.key, 60), err)
-		}
-	}
-	if !at || tests != 1 {
+	at, isText := object["at"].(string)
+	tests := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(key string) bool { return key == "at" })
+	if len(tests) != 1 || !isText && (top || len(object) > 1) {
 		return c, fmt.Errorf(`the condition at %q must have "at", a JSON pointer such as "/rows", and one test: it has %d; `+
-			"several conditions of one rule must all hold", brief(c.at, 60), tests)
+			"several conditions of one rule must all hold", brief(at, 60), len(tests))
+	}
+	c.at, c.test, c.arg = at, tests[0], object[tests[0]]
+	if c.pointer, err = parsePointer(at); err != nil {
+		return c, fmt.Errorf("at: %w", err)
+	} else if err = c.parseTest(); err != nil {
+		return c, fmt.Errorf("%s: %w", brief(c.test, 60), err)
 	}
 	return c, nil
 }
@@ -249,19 +244,25 @@ func (c *condition) parseTest() (err error) {
 	switch c.test {
 	case "equals":
 	case "exists":
-		fits, want = c.arg.kind() == 't', "true or false"
+		_, fits = c.arg.(bool)
+		want = "true or false"
 	case "one_of":
-		fits, want = c.arg.isArray() && len(c.arg.list) > 0, "a list of at least one value"
+		list, _ := c.arg.([]any)
+		fits, want = len(list) > 0, "a list of at least one value"
 	case "over", "under":
-		fits, want = c.arg.isNumber(), "a number"
+		_, fits = c.arg.(json.Number)
+		want = "a number"
 	case "count_over", "count_under":
-		fits, want = c.arg.count() >= 0, "a whole number from 0 up"
+		n, _ := c.arg.(json.Number)
+		count, err := strconv.Atoi(string(n))
+		fits, want = err == nil && count >= 0, "a whole number from 0 up"
 	case "like":
-		fits, want = c.arg.isString(), "a string"
+		_, fits = c.arg.(string)
+		want = "a string"
 	case "command":
-		c.forms, err = parseForms(c.arg.strings())
+		c.forms, err = parseForms(stringsIn(c.arg))
 	case "path":
-		c.paths, err = parsePaths(c.arg.strings())
+		c.paths, err = parsePaths(stringsIn(c.arg))
 	case "any", "all":
 		c.element = new(condition)
 		*c.element, err = parseCondition(c.arg, false)
@@ -275,80 +276,72 @@ func (c *condition) parseTest() (err error) {
 	return err
 }
 
-// count returns a whole number; -1 for any other value.
-func (v value) count() int {
-	n, err := strconv.Atoi(string(v.raw))
-	if err != nil {
-		return -1
+// stringsIn returns a string, or a list of strings; nil for any other value.
+func stringsIn(v any) (texts []string) {
+	if text, ok := v.(string); ok {
+		return []string{text}
 	}
-	return n
-}
-
-// strings returns a string, or a list of strings; nil for any other value.
-func (v value) strings() (texts []string) {
-	list := v.list
-	if v.isString() {
-		list = []value{v}
-	}
+	list, _ := v.([]any)
 	for _, one := range list {
-		if v.isObject() || !one.isString() {
+		text, ok := one.(string)
+		if !ok {
 			return nil
 		}
-		texts = append(texts, one.text)
+		texts = append(texts, text)
 	}
 	return texts
 }
 
-func parsePointer(v value) ([]string, error) {
-	if v.text == "" && v.isString() {
+func parsePointer(text string) ([]string, error) {
+	if text == "" {
 		return nil, nil
 	}
-	if !strings.HasPrefix(v.text, "/") {
+	parts := strings.Split(text, "/")
+	if parts[0] != "" {
 		return nil, errors.New(`a JSON pointer begins with a slash, such as "/rows"; an empty one is the whole body`)
 	}
-	parts := strings.Split(v.text[1:], "/")
+	if i := slices.Index(parts, "*"); i >= 0 {
+		before, after := strings.Join(parts[:i], "/"), strings.TrimPrefix(text, strings.Join(parts[:i+1], "/"))
+		return nil, fmt.Errorf(`"*" is not a wildcard here: write {"at": "%s", "any": {"at": "%s", …}}, or "all"`,
+			brief(before, 60), brief(after, 60))
+	}
 	for i, part := range parts {
-		if part == "*" {
-			join := func(parts []string) string { return brief(strings.Join(append([]string{""}, parts...), "/"), 60) }
-			return nil, fmt.Errorf(`"*" is not a wildcard here: write {"at": "%s", "any": {"at": "%s", …}}, or "all"`,
-				join(parts[:i]), join(parts[i+1:]))
-		}
 		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(part), "~") {
 			return nil, errors.New(`in a JSON pointer "~" is written "~0" and "/" is written "~1"`)
 		}
 		parts[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
 	}
-	return parts, nil
+	return parts[1:], nil
 }
 
 // find follows a pointer. It returns yes and the value; no if an object or array has nothing there; or unclear if the
 // pointer leads through something else, or past a key that some readers treat as the named one.
-func (v value) find(pointer []string) (value, outcome) {
+func find(v any, pointer []string) (any, outcome) {
 	for _, part := range pointer {
-		i := -1
-		switch {
-		case v.isObject():
-			if i = slices.IndexFunc(v.list, func(m value) bool { return m.key == part }); i >= 0 {
-				break
+		switch in := v.(type) {
+		case map[string]any:
+			member, ok := in[part]
+			if ok {
+				v = member
+				continue
 			}
-			folded := fold(part)
-			if slices.ContainsFunc(v.list, func(m value) bool { return m.folded == folded }) {
-				return value{}, unclear
+			for key := range in {
+				if fold(key) == fold(part) {
+					return nil, unclear
+				}
 			}
-			return value{}, no
-		case v.isArray():
-			n, err := strconv.Atoi(part)
-			if err != nil || n < 0 || strconv.Itoa(n) != part {
-				return value{}, unclear
+			return nil, no
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || strconv.Itoa(i) != part {
+				return nil, unclear
+			} else if i >= len(in) {
+				return nil, no
 			}
-			if n >= len(v.list) {
-				return value{}, no
-			}
-			i = n
+			v = in[i]
 		default:
-			return value{}, unclear
+			return nil, unclear
 		}
-		v = v.list[i]
 	}
 	return v, yes
 }
@@ -359,43 +352,50 @@ type judging struct {
 	allow bool // the rule allows: what is unclear must not match
 }
 
-func (j judging) holds(c condition, body value) outcome {
-	v, found := body.find(c.pointer)
-	if c.test == "exists" {
-		if found == unclear {
-			return unclear
-		}
-		return is((found == yes) == (string(c.arg.raw) == "true"))
-	}
-	if found != yes {
+func (j judging) holds(c condition, body any) outcome {
+	v, found := find(body, c.pointer)
+	if c.test == "exists" && found != unclear {
+		return is(c.arg == (found == yes))
+	} else if found != yes {
 		return unclear
 	}
-	counted, isText := v.isObject() || v.isArray(), v.isString()
+	text, isText := v.(string)
+	list, isList := elements(v)
+	n, isNumber := v.(json.Number)
+	test, ofCount := strings.CutPrefix(c.test, "count_")
+	if ofCount {
+		n, isNumber = json.Number(strconv.Itoa(len(list))), isList
+	}
 	switch {
-	case c.test == "equals":
-		return v.isOneOf([]value{c.arg})
-	case c.test == "one_of":
-		return v.isOneOf(c.arg.list)
-	case c.test == "count_over" && counted:
-		return is(len(v.list) > c.arg.count())
-	case c.test == "count_under" && counted:
-		return is(len(v.list) < c.arg.count())
-	case c.test == "over" && v.isNumber():
-		return is(parseNumber(v.raw).compare(parseNumber(c.arg.raw)) > 0)
-	case c.test == "under" && v.isNumber():
-		return is(parseNumber(v.raw).compare(parseNumber(c.arg.raw)) < 0)
-	case c.test == "like" && isText:
-		return is(matchWildcard(c.arg.text, v.text))
-	case c.test == "command" && isText:
-		return commandHolds(c.forms, v.text, j.allow)
-	case c.test == "path" && isText:
-		return j.root.holds(c.paths, v.text, j.allow)
-	case c.test == "any" && counted:
-		return j.elements(c, v, yes, no)
-	case c.test == "all" && counted && len(v.list) > 0:
-		return j.elements(c, v, no, yes)
+	case test == "equals":
+		return isOneOf(v, []any{c.arg})
+	case test == "one_of":
+		return isOneOf(v, c.arg.([]any))
+	case test == "over" && isNumber:
+		return is(compare(n, c.arg.(json.Number)) > 0)
+	case test == "under" && isNumber:
+		return is(compare(n, c.arg.(json.Number)) < 0)
+	case test == "like" && isText:
+		return is(matchWildcard(c.arg.(string), text))
+	case test == "command" && isText:
+		return commandHolds(c.forms, text, j.allow)
+	case test == "path" && isText:
+		return j.root.holds(c.paths, text, j.allow)
+	case test == "any" && isList:
+		return j.some(c, list, yes, no)
+	case test == "all" && len(list) > 0:
+		return j.some(c, list, no, yes)
 	}
 	return unclear
+}
+
+// elements returns what an array or object has.
+func elements(v any) (list []any, ok bool) {
+	if object, ok := v.(map[string]any); ok {
+		return slices.Collect(maps.Values(object)), true
+	}
+	list, ok = v.([]any)
+	return list, ok
 }
 
 func is(holds bool) outcome {
@@ -405,10 +405,10 @@ func is(holds bool) outcome {
 	return no
 }
 
-// elements tests each element. One element with the outcome decides decides; otherwise the rest do.
-func (j judging) elements(c condition, v value, decides, otherwise outcome) outcome {
+// some tests each element. One element with the outcome decides decides; otherwise the rest do.
+func (j judging) some(c condition, list []any, decides, otherwise outcome) outcome {
 	result := otherwise
-	for _, element := range v.list {
+	for _, element := range list {
 		switch o := j.holds(*c.element, element); {
 		case o == refused:
 			return refused
@@ -422,18 +422,20 @@ func (j judging) elements(c condition, v value, decides, otherwise outcome) outc
 }
 
 // isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as
-// 5. A list of null alone fits every type.
-func (v value) isOneOf(list []value) outcome {
-	result := unclear
+// 5. A list of null alone fits every type. It is also unclear if the keys differ in case only.
+func isOneOf(v any, list []any) outcome {
+	result, similar := unclear, false
+	exact, loose := sum(v, asIs), sum(v, fold)
 	for _, one := range list {
-		if v.sum == one.sum {
+		if sum(one, asIs) == exact {
 			return yes
 		}
-		if one.kind() == v.kind() || len(list) == 1 && one.kind() == 'n' {
+		similar = similar || sum(one, fold) == loose
+		if reflect.TypeOf(one) == reflect.TypeOf(v) || len(list) == 1 && one == nil {
 			result = no
 		}
 	}
-	if slices.ContainsFunc(list, func(one value) bool { return v.loose == one.loose }) {
+	if similar {
 		return unclear
 	}
 	return result

@@ -76,7 +76,7 @@ func (s *Session) lock() {
 
 // op runs one operation. It judges sub, unless that is empty, with the session unlocked, and again if the policy changed
 // meanwhile. Then it calls do with the session locked, and tells the watchers.
-func (s *Session) op(now time.Time, sub Subject, body value, do func(time.Time, verdict) error) error {
+func (s *Session) op(now time.Time, sub Subject, body any, do func(time.Time, verdict) error) error {
 	now = now.UTC().Round(0)
 	if now.Year() < 1970 || now.Year() > 9000 {
 		return fmt.Errorf("%w: now is not the time of a clock", ErrInput)
@@ -169,7 +169,7 @@ func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
 	if err := cmp.Or(checkBy(by), s.checkPolicy(p)); err != nil {
 		return err
 	}
-	return s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
+	return s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
 		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
 	})
 }
@@ -187,7 +187,7 @@ func (s *Session) SetAudited(now time.Time, by string, on bool) error {
 	if err := checkBy(by); err != nil {
 		return err
 	}
-	return s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
+	return s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
 		names := map[bool]string{true: "on", false: "off"}
 		change := "auditing: " + names[s.st.audited] + " → " + names[on]
 		return s.write(now, Event{Type: auditChanged, By: by, Audited: &on, Changes: []string{change}})
@@ -221,7 +221,7 @@ func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
 	if err := checkText("reason", reason, maxReason); err != nil {
 		return err
 	}
-	return s.op(now, Subject{}, value{}, func(now time.Time, _ verdict) error {
+	return s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
 		switch was := s.st.phase(id); {
 		case was == noRun:
 			return fmt.Errorf("%w: no run of that ID was staged", ErrIllegal)
