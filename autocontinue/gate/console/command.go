@@ -25,8 +25,7 @@ type command struct {
 	Digest string            `json:"digest"`
 	Action gate.Action       `json:"action"`
 	Reason string            `json:"reason"`
-	Body   *string           `json:"body"`   // edit: the new payload, arguments or a2ui as JSON; respond: the result
-	Text   *string           `json:"text"`   // edit of a response: its new text
+	Body   *string           `json:"body"`   // edit: the new body; respond: the result
 	Fields map[string]string `json:"fields"` // edit: in place of body, the values to replace, as JSON
 
 	// submit, stop
@@ -101,11 +100,11 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 func (c *Console) decide(now time.Time, name string, cmd command) (err error) {
 	d := gate.Decision{Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason}
 	it, ok := c.cfg.Session.Item(cmd.Item)
-	switch {
-	case cmd.Action == gate.Edit && ok: // otherwise Resolve says that it is unknown
-		d.Body, err = cmd.edit(it)
-	case cmd.Text != nil || cmd.Fields != nil:
-		err = problem{"input", "only an edit has a text or fields"}
+	switch isEdit := cmd.Action == gate.Edit; {
+	case isEdit && cmd.Fields != nil && cmd.Body == nil && ok: // otherwise Resolve says that it is unknown
+		d.Body, err = patch(it, cmd.Fields)
+	case cmd.Fields != nil && (!isEdit || cmd.Body != nil):
+		err = problem{"input", "only an edit has fields, in place of a body"}
 	case cmd.Body != nil:
 		d.Body = json.RawMessage(*cmd.Body)
 	}
@@ -113,33 +112,6 @@ func (c *Console) decide(now time.Time, name string, cmd command) (err error) {
 		_, err = c.cfg.Session.Resolve(now, d)
 	}
 	return err
-}
-
-// edit returns the new body of an item. Text that a person did not touch stays as it was.
-func (cmd command) edit(it gate.Item) (json.RawMessage, error) {
-	switch hasBody, hasText, hasFields := cmd.Body != nil, cmd.Text != nil, cmd.Fields != nil; {
-	case it.Kind == gate.Response && hasText && !hasFields:
-		text, a2ui := answerOf(it.Body)
-		if text != *cmd.Text && *cmd.Text != typable(text) {
-			text = restore(text, *cmd.Text)
-		}
-		if hasBody {
-			// It must be one JSON value by itself. Otherwise it could bring another text.
-			if a2ui = json.RawMessage(strings.TrimSpace(*cmd.Body)); len(a2ui) > 0 && !json.Valid(a2ui) {
-				return nil, problem{"input", "the interface part is not valid JSON"}
-			}
-		}
-		list := []member{{"text", json.RawMessage(quoted(text))}}
-		if len(a2ui) > 0 {
-			list = append(list, member{"a2ui", a2ui})
-		}
-		return object(list), nil
-	case it.Kind != gate.Response && hasFields && !hasBody && !hasText:
-		return patch(it.Body, cmd.Fields)
-	case it.Kind != gate.Response && hasBody && !hasText && !hasFields:
-		return json.RawMessage(*cmd.Body), nil
-	}
-	return nil, problem{"input", "an edit needs the new body: the text of a response, fields, or JSON"}
 }
 
 func (c *Console) submit(ctx context.Context, name string, cmd command) error {

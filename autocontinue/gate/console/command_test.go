@@ -123,12 +123,13 @@ func TestResponseIsEditedByItsParts(t *testing.T) {
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")
 	cmd := decision(it, "edit")
-	cmd["text"] = `<b>"three"</b>`
+	fields := map[string]string{"text": quoted(`<b>"three"</b>`)}
+	cmd["fields"] = fields
 	for _, bad := range []string{`1,"text":"other"`, `{"k":1}}`, `{`} {
-		cmd["body"] = bad
+		fields["a2ui"] = bad
 		assert.Equal(t, "input", p.ask(cmd).Code, bad)
 	}
-	cmd["body"] = b.Body.Text
+	fields["a2ui"] = b.Body.Text
 	require.Nil(t, p.ask(cmd))
 	g, err := d.session.Redeem(d.clock.now(), it.ID)
 	require.NoError(t, err)
@@ -147,7 +148,7 @@ func TestEditLeavesOtherLinesAlone(t *testing.T) {
 	p.until("settings")
 	edit := func(text string) *problem {
 		cmd := decision(it, "edit")
-		cmd["text"] = text
+		cmd["fields"] = map[string]string{"text": quoted(text)}
 		return p.ask(cmd)
 	}
 	same := edit(d.bodiesOf(it, "&all=1").Write.Text)

@@ -170,11 +170,16 @@ func typeOf(value json.RawMessage, p property) string {
 	return cmp.Or(types[value[0]], "number")
 }
 
-// patch returns a body in which some values are replaced. What nobody touched stays as it is, byte for byte.
-func patch(body json.RawMessage, changes map[string]string) (json.RawMessage, error) {
-	list := members(body)
+// patch returns the body of an item in which some values are replaced. What nobody touched stays as it is, byte for
+// byte. An interface part that is emptied goes.
+func patch(it gate.Item, changes map[string]string) (json.RawMessage, error) {
+	list := members(it.Body)
 	for _, key := range slices.Sorted(maps.Keys(changes)) {
 		value := json.RawMessage(changes[key])
+		if it.Kind == gate.Response && key == "a2ui" && len(value) == 0 {
+			list = slices.DeleteFunc(list, func(m member) bool { return m.key == key })
+			continue
+		}
 		if !json.Valid(value) {
 			return nil, problem{"input", "The value of " + line(key, maxLabel) + " is not JSON."}
 		}

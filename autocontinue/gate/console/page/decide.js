@@ -89,7 +89,11 @@ export const forms = {
 		const send = () => {
 			if (!editors.some((e) => e.isChanged())) return trouble(error, "Nothing is changed yet. To let it go on as it is, go back and approve.");
 			const [first, second] = editors.map((e) => e.value());
-			const what = it.kind === "response" ? { text: first, body: second } : asForm ? { fields: first } : { body: first };
+			let what = asForm ? { fields: first } : { body: first };
+			if (it.kind === "response") {
+				what = { fields: { text: JSON.stringify(first) } };
+				if (editors[1]) what.fields.a2ui = second.trim();
+			}
 			decide(it, { t: "decide", action: "edit", ...what });
 		};
 		const label = { context: "Edit and send", tool: "Approve with this edit", response: "Show this instead" }[it.kind];
