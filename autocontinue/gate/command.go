@@ -53,8 +53,7 @@ type command struct {
 	assigned []word // values of variables before it
 }
 
-// word is one word of a command. It is not known if the shell makes it: from a variable, a substitution, a wildcard.
-// Its text then has the other parts.
+// word is one word of a command. If the shell makes a part of it, it is not known, and its text has the other parts.
 type word struct {
 	text  string
 	known bool
@@ -314,8 +313,7 @@ func hasOption(text, option string) bool {
 	return !double && strings.Contains(name, option)
 }
 
-// matches reports whether words have the form, or could have it. It ignores case, the folder of the program, and
-// options between the words of the form.
+// matches reports whether words could have the form, whatever the case, the folder of the program, and the options.
 func (f form) matches(words []word) bool {
 	if !words[0].known {
 		return true

@@ -54,9 +54,8 @@ type Subject struct {
 	// response in one way. Keys keep their order and numbers keep their digits.
 	Body json.RawMessage `json:"body"`
 
-	// Within is how long an item may wait for an answer; the shorter time of this and the rule's holds. Escalate tells
-	// people who is asked when that time is over, with the same time again; this name comes before the rule's. Without a
-	// name the item expires.
+	// Within is how long an item may wait for an answer; the shorter time of this and the rule's holds. Escalate is who is
+	// asked after that, with the same time again, in place of whom the rule names. Without a name the item expires.
 	Within   time.Duration `json:"-"`
 	Escalate string        `json:"-"`
 }

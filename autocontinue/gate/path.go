@@ -83,8 +83,7 @@ func oddPath(name string) bool {
 
 var oddName = regexp.MustCompile(`(?i)^[~$%]|[\\:*?"<>|／＼．：∕⁄⧵]|%(2e|2f|5c|25)|[^/]~[0-9]|(^|/) | (/|$)|[^./]\.+(/|$)`)
 
-// resolve returns a path below the root, without symbolic links. It reports false for a path that leads elsewhere, or
-// that a tool may read in another way.
+// resolve returns a path below the root, without symbolic links, and false for one that leads, or may lead, elsewhere.
 func (r *root) resolve(name string) (string, bool) {
 	if oddPath(name) {
 		return "", false

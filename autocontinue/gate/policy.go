@@ -140,8 +140,7 @@ func (p Policy) rules() []rule {
 	return *p.list
 }
 
-// Warnings says which rules probably do not do what their author meant, such as a rule that tests a shell line with
-// like.
+// Warnings says which rules probably do not do what they should, such as one that tests a shell line with like.
 func (p Policy) Warnings() (warnings []string) {
 	for i, r := range p.rules() {
 		for _, c := range r.when {
@@ -181,25 +180,16 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 //  4. Everything else is asked.
 //
 // A policy alone knows no files: it takes a path as it is written. [Session.Judge] resolves it.
-func (p Policy) Judge(sub Subject) (status Status, rule string) { return p.judgeIn(&root{}, sub) }
-
-func (p Policy) judgeIn(root *root, sub Subject) (Status, string) {
-	_, v, err := readBody(sub.Kind, sub.Body, maxMaxBody)
-	if err = cmp.Or(sub.Kind.check(), err); err == nil && sub.Kind == Tool {
-		err = checkTool(sub.Tool)
-	}
-	if err != nil {
-		return Denied, "it cannot be read: " + err.Error()
-	}
-	judged := p.judge(root, sub, v)
-	return statusOf[judged.then], judged.rule
+func (p Policy) Judge(sub Subject) (status Status, rule string) {
+	v := p.judge(&root{}, sub)
+	return statusOf[v.then], v.rule
 }
 
 // Overview returns what the rules without conditions say about a gate, or about a tool, and which of them decided.
 // unless are the rules with conditions that are stricter.
 func (p Policy) Overview(kind Kind, tool string) (status Status, why string, unless []string) {
 	always := slices.DeleteFunc(slices.Clone(p.rules()), rule.isConditional)
-	v := Policy{&always}.judge(nil, Subject{Kind: kind, Tool: tool}, nil)
+	v := Policy{&always}.judge(nil, Subject{Kind: kind, Tool: tool, Body: []byte(`{"text":""}`)})
 	for _, r := range p.rules() {
 		if r.isConditional() && r.names(kind, r.thread, tool) && strictness[r.then] > strictness[v.then] && !r.allows() {
 			unless = append(unless, r.text)
@@ -208,8 +198,14 @@ func (p Policy) Overview(kind Kind, tool string) (status Status, why string, unl
 	return statusOf[v.then], v.rule, unless
 }
 
-// judge is Judge for a subject that was checked, and the value of its body.
-func (p Policy) judge(root *root, sub Subject, body any) verdict {
+func (p Policy) judge(root *root, sub Subject) verdict {
+	_, body, err := readBody(sub.Kind, sub.Body, maxMaxBody)
+	if err = cmp.Or(sub.Kind.check(), err); err == nil && sub.Kind == Tool {
+		err = checkTool(sub.Tool)
+	}
+	if err != nil {
+		return verdict{then: forbid, rule: "it cannot be read: " + err.Error()}
+	}
 	known := sub.Kind != Tool
 	var best verdict
 	for _, r := range p.rules() {

@@ -2,8 +2,10 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -11,11 +13,91 @@ import (
 	"time"
 )
 
+// Options configure a session. The zero value is not audited and keeps no journal. Each Replay may have other ones.
+type Options struct {
+	// Audited sessions ask people. In others the policy denies what it denies, everything else passes, and the journal has
+	// all of it. [Session.SetAudited] changes it.
+	Audited bool
+
+	ToolsOnly bool          // a run may begin with a tool call: the host need not propose a context
+	TTL       time.Duration // for an answer and, after an approval, for Redeem; 0 is 1 hour, at most 10 years
+	MaxBody   int           // bytes of a body, an edit or a result, as JSON; 0 is 16 MiB, at most 64 MiB
+
+	// Schema may refuse a proposal or an edit before the policy judges it. It gets a copy. It is called concurrently.
+	Schema func(Subject) error
+
+	// Root and RootDir are for rules that test a path: the files of one folder, such as os.Root.FS, and the folder's
+	// absolute name. The files must be an [fs.ReadLinkFS]. A policy with such a rule is an error without Root.
+	Root    fs.FS
+	RootDir string
+
+	// Now and AfterFunc are the clock of [Session.Wait] and [Session.Do]: time.Now and time.AfterFunc. Without them, Do is
+	// an error, and the host calls [Session.Expire] so that Wait ends in time.
+	Now       func() time.Time
+	AfterFunc func(time.Duration, func()) *time.Timer
+
+	// Journal appends the lines of one operation, each with its newline, before the state changes. It must not call the
+	// session, which is locked, and must not keep lines. If it fails, nothing changes, and the host must restore the file.
+	// After a panic of Journal, the session stops with [ErrJournal].
+	Journal func(lines []byte) error
+
+	limits limits // of a test; zero is defaultLimits
+}
+
+// limits bound a session.
+type limits struct {
+	open, runItems, denials, events, eventBytes, keepRuns, keepBytes int
+}
+
+var defaultLimits = limits{
+	open:       10_000, // items that are pending or approved at a time
+	runItems:   10_000,
+	denials:    3,         // of the same call, or the same response, in one run
+	events:     10_000,    // kept for Session.Events
+	eventBytes: 32 << 20,  // of their lines, beside the last event
+	keepRuns:   1_000,     // ended runs with their items; older runs leave only their ID
+	keepBytes:  256 << 20, // of the lines of ended runs, beside the last run
+}
+
+const (
+	maxMaxBody = 64 << 20
+	maxTTL     = 10 * 365 * 24 * time.Hour
+)
+
+// filled returns the options with the defaults in place of zeros, or what is wrong with them.
+func (o Options) filled() (Options, error) {
+	o.TTL, o.MaxBody, o.limits = cmp.Or(o.TTL, time.Hour), cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.limits, defaultLimits)
+	if o.TTL < 0 || o.TTL > maxTTL || o.MaxBody < 0 || o.MaxBody > maxMaxBody {
+		return o, fmt.Errorf("gate: Options.TTL must be from 0 to %v, and Options.MaxBody from 0 to %d", maxTTL, maxMaxBody)
+	}
+	return o, nil
+}
+
+// The errors that a host distinguishes with [errors.Is]. Each comes wrapped in a sentence that says what is wrong. Only
+// errors of Options.Schema and Options.Journal may have text of the agent. Unless it says otherwise, nothing changed.
+var (
+	// ErrInput: a subject, a decision, a body or a policy is invalid. It wraps an error of Options.Schema.
+	ErrInput = errors.New("gate: bad input")
+	// ErrIllegal: the item or run is unknown, or in a phase that does not allow this step. Or the ID was used before for
+	// something else. Or there are too many items.
+	ErrIllegal = errors.New("gate: illegal step")
+	// ErrStale: the digest of the decision is not the item's. The person saw something else: show the item again.
+	ErrStale = errors.New("gate: stale digest")
+	// ErrDecided: somebody else was first, with another answer, another result, or with Redeem. The item says who.
+	ErrDecided = errors.New("gate: already decided")
+	// ErrPending: nobody has approved the item yet. An [Approver] that does not want to answer returns it, too.
+	ErrPending = errors.New("gate: not approved yet")
+	// ErrDenied: a person or the policy denied it, it expired, its run ended, or a person gave the result in its place. The
+	// item says which. If the policy denies an edit, the item is still pending.
+	ErrDenied = errors.New("gate: denied")
+	// ErrJournal: Options.Journal failed; the error wraps its error. Or a line, which the error names, cannot be replayed.
+	ErrJournal = errors.New("gate: the journal failed")
+)
+
 // Session holds the items of one journal. Make one with [New] or [Replay]. It is safe for concurrent use.
 //
 // Every method that takes now is an operation: it checks, writes its lines to the journal, changes the state, unlocks
-// the session and tells the watchers. now is the host's clock. It should not run backwards by much; nothing breaks if
-// it does.
+// the session and tells the watchers. now is the host's clock, which should not run backwards.
 type Session struct {
 	mu      sync.Mutex
 	options Options
@@ -37,9 +119,8 @@ func New(p Policy, o Options) (*Session, error) { return Replay(p, o, strings.Ne
 // Replay leaves out a last line without its newline: it was not written completely. Before anything is appended, the
 // host truncates the file to the length that [Session.Head] tells.
 //
-// A line that was changed, removed, added or moved is an error that names the line. The hashes need no key. So they do
-// not show lines that are missing at the end, or hashes that somebody computed anew: for that, a host keeps the hash of
-// [Session.Head] elsewhere and compares.
+// A line that was changed, removed, added or moved is an error that names the line. The hashes need no key: lines that
+// are missing at the end, or were hashed anew, show only to a host that keeps the hash of [Session.Head] elsewhere.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -66,7 +147,6 @@ func (s *Session) checkPolicy(p Policy) error {
 	return nil
 }
 
-// lock locks the session. It panics if that was not made with [New] or [Replay].
 func (s *Session) lock() {
 	if s == nil || s.st == nil {
 		panic("gate: this Session is nil or a zero value: make one with New or Replay")
@@ -76,7 +156,7 @@ func (s *Session) lock() {
 
 // op runs one operation. It judges sub, unless that is empty, with the session unlocked, and again if the policy changed
 // meanwhile. Then it calls do with the session locked, and tells the watchers.
-func (s *Session) op(now time.Time, sub Subject, body any, do func(time.Time, verdict) error) error {
+func (s *Session) op(now time.Time, sub Subject, do func(time.Time, verdict) error) error {
 	now = now.UTC().Round(0)
 	if now.Year() < 1970 || now.Year() > 9000 {
 		return fmt.Errorf("%w: now is not the time of a clock", ErrInput)
@@ -84,7 +164,7 @@ func (s *Session) op(now time.Time, sub Subject, body any, do func(time.Time, ve
 	for {
 		p, v := s.Policy(), verdict{}
 		if sub.Kind != "" {
-			v = p.judge(s.root, sub, body)
+			v = p.judge(s.root, sub)
 		}
 		tell, err := s.locked(p, func() error { return do(now, v) })
 		if tell != nil {
@@ -117,7 +197,8 @@ func (s *Session) locked(p Policy, do func() error) (tell func(), err error) {
 
 // Judge is [Policy.Judge], and resolves paths in Options.Root.
 func (s *Session) Judge(p Policy, sub Subject) (status Status, rule string) {
-	return p.judgeIn(s.root, sub)
+	v := p.judge(s.root, sub)
+	return statusOf[v.then], v.rule
 }
 
 // write makes lines of events, writes them to the journal, and applies them: all or none.
@@ -169,7 +250,7 @@ func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
 	if err := cmp.Or(checkBy(by), s.checkPolicy(p)); err != nil {
 		return err
 	}
-	return s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
+	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
 		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
 	})
 }
@@ -181,13 +262,12 @@ func (s *Session) Policy() Policy {
 	return s.st.policy
 }
 
-// SetAudited says whether people are asked from now on, in by's name. Pending items stay pending.
-// Errors: ErrInput, ErrJournal.
+// SetAudited says whether people are asked from now on. It is like SetPolicy.
 func (s *Session) SetAudited(now time.Time, by string, on bool) error {
 	if err := checkBy(by); err != nil {
 		return err
 	}
-	return s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
+	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
 		names := map[bool]string{true: "on", false: "off"}
 		change := "auditing: " + names[s.st.audited] + " → " + names[on]
 		return s.write(now, Event{Type: auditChanged, By: by, Audited: &on, Changes: []string{change}})
@@ -207,9 +287,8 @@ func (s *Session) Finish(now time.Time, run, reason string) error {
 	return s.endRun(now, run, "", reason, finished)
 }
 
-// StopRun ends a run because a person says so, in any phase; what is open is withdrawn. A call that executes goes on,
-// and may bring its result. Again it does nothing. Errors: ErrInput, ErrIllegal (there is no such run, or it is
-// finished), ErrJournal.
+// StopRun is Finish because a person says so. A call that executes goes on, and may bring its result. A run that is
+// finished is ErrIllegal.
 func (s *Session) StopRun(now time.Time, run, by, reason string) error {
 	if err := checkBy(by); err != nil {
 		return err
@@ -221,7 +300,7 @@ func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
 	if err := checkText("reason", reason, maxReason); err != nil {
 		return err
 	}
-	return s.op(now, Subject{}, nil, func(now time.Time, _ verdict) error {
+	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
 		switch was := s.st.phase(id); {
 		case was == noRun:
 			return fmt.Errorf("%w: no run of that ID was staged", ErrIllegal)

@@ -14,10 +14,9 @@ type Approver interface {
 	// rest. An Approver that does not want to answer returns [ErrPending]. It must be safe for concurrent use.
 	//
 	// It may block, but must return when ctx ends: somebody else answered, or the time is over. Until then Wait does not
-	// ask the next approver. A read from a terminal does not end with ctx: the example lets a goroutine of the host read.
+	// ask the next approver. A read from a terminal does not end with ctx: see the example.
 	//
-	// Item.Body is text of the agent: show all of it, and the characters that nobody sees as escapes, with Visible of the
-	// package classify/plaintext.
+	// Item.Body is text of the agent: show all of it, with Visible of classify/plaintext for what nobody sees.
 	Approve(ctx context.Context, item Item) (Decision, error)
 }
 
@@ -111,10 +110,9 @@ func (s *Session) whilePending(ctx context.Context, was Item) (waiting context.C
 // Do puts a subject through its gate and does it: it proposes, waits as [Session.Wait] does, redeems, and calls do
 // with what was approved. For a tool call, it records the result of do. It needs Options.Now.
 //
-// The status of the item says what became of it. Done and Answered have a result. With Denied, Expired and Withdrawn do
-// was not called, and Item.Reason is for the model to read. An item that was done before is returned as it is; one that
-// another caller has redeemed is [ErrDecided]. If do fails, Do returns its error, and a call is still in
-// [Session.Unfinished].
+// The status of the item says what became of it. Done has a result. With Denied, Expired and Withdrawn do was not
+// called, and Item.Reason is for the model to read. An item that was done before is returned as it is; one that another
+// caller has redeemed is [ErrDecided]. If do fails, Do returns its error, and a call stays in [Session.Unfinished].
 func (s *Session) Do(
 	ctx context.Context, sub Subject, do func(approved Subject) (json.RawMessage, error), approvers ...Approver,
 ) (Item, error) {

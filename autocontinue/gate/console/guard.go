@@ -95,22 +95,19 @@ func answer(w http.ResponseWriter, status int, v any) {
 
 // limits bound what a client can ask of the server.
 type limits struct {
-	message int64         // bytes of one message of a page
-	read    time.Duration // to read one request
-	write   time.Duration // to write one frame
-	beat    time.Duration // between signs of life
-	sockets int           // in all; one name may have half of them
-	rate    float64       // requests and commands a second, of one name
-	burst   float64
+	message           int64
+	read, write, beat time.Duration
+	sockets           int
+	rate, burst       float64
 }
 
 var defaultLimits = limits{
-	message: 20 << 20, // an edit of the largest body, with every byte escaped once
-	read:    15 * time.Second,
-	write:   15 * time.Second,
-	beat:    15 * time.Second,
-	sockets: 256,
-	rate:    20,
+	message: 20 << 20,         // bytes of one message of a page: an edit of the largest body, with every byte escaped once
+	read:    15 * time.Second, // one request
+	write:   15 * time.Second, // one frame
+	beat:    15 * time.Second, // between signs of life
+	sockets: 256,              // in all; one name may have half of them
+	rate:    20,               // requests and commands a second, of one name
 	burst:   200,
 }
 
