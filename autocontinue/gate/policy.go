@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -238,13 +239,9 @@ func (p Policy) judge(root *root, sub Subject) verdict {
 
 // stricter reports whether verdict a wins over b. Of two that ask, the one with less time wins.
 func stricter(a, b verdict) bool {
-	if c := strictness[a.then] - strictness[b.then]; c != 0 {
-		return c > 0
-	}
-	if a.within != b.within {
-		return b.within == 0 || a.within != 0 && a.within < b.within
-	}
-	return a.rule < b.rule
+	const forever = time.Duration(math.MaxInt64)
+	return cmp.Or(strictness[b.then]-strictness[a.then], cmp.Compare(cmp.Or(a.within, forever), cmp.Or(b.within, forever)),
+		cmp.Compare(a.rule, b.rule)) < 0
 }
 
 var strictness = map[ruling]int{"": 0, allow: 1, ask: 2, always: 3, forbid: 4}

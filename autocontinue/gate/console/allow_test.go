@@ -118,7 +118,7 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 	got, _ := d.session.Item(it.ID)
 	assert.Equal(t, gate.Approved, got.Status)
 	assert.Equal(t, "ann", got.By)
-	assert.Contains(t, d.console.rules.settings().Rules, strings.NewReplacer(": ", ":", ", ", ",").Replace(good),
+	assert.Contains(t, d.console.settings().Rules, strings.NewReplacer(": ", ":", ", ", ",").Replace(good),
 		"everybody can read it on the Rules page")
 
 	assert.Equal(t, gate.Approved, d.tool("r1", "c2", "weight_delete", `{"id":2}`).Status)
@@ -156,7 +156,7 @@ func TestRulesAreTriedBeforeTheyAreSaved(t *testing.T) {
 	for i := range 120 {
 		d.tool("r1", fmt.Sprint("c", i), "profile_get", fmt.Sprintf(`{"n":%d}`, i))
 	}
-	got, err := try(d.session, `[{"tool":"profile_get","then":"allow"},{"tool":"profile_get","when":[{"at":"/n","over":115}],"then":"deny"},
+	got, err := d.console.try(`[{"tool":"profile_get","then":"allow"},{"tool":"profile_get","when":[{"at":"/n","over":115}],"then":"deny"},
 		{"tool":"profile_get","when":[{"at":"/n","under":22}],"then":"ask"},{"tool":"bash","when":[{"at":"/command","like":"ls*"}],"then":"allow"}]`)
 	require.NoError(t, err)
 	assert.Equal(t, 100, got.Calls)
@@ -165,7 +165,7 @@ func TestRulesAreTriedBeforeTheyAreSaved(t *testing.T) {
 	assert.Equal(t, change{got.Changes[0].Item, "profile_get", `{"n":119}`, gate.Approved, gate.Denied,
 		"tool profile_get when /n over 115: deny"}, got.Changes[0])
 	assert.Len(t, got.Warnings, 1)
-	_, err = try(d.session, `[{}]`)
+	_, err = d.console.try(`[{}]`)
 	assert.ErrorContains(t, err, "then")
 	events, _ := d.session.Events(0)
 	for _, e := range events {

@@ -86,11 +86,11 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 	case "suggest":
 		return c.suggest(cmd.Item)
 	case "try":
-		return try(session, cmd.Rules)
+		return c.try(cmd.Rules)
 	case "ask":
-		return nil, c.rules.ask(now, name, cmd)
+		return nil, c.ask(now, name, cmd)
 	case "policy":
-		return nil, c.rules.save(now, name, cmd)
+		return nil, c.save(now, name, cmd)
 	case "allow":
 		return nil, c.allow(now, name, cmd)
 	}

@@ -21,7 +21,7 @@ import (
 type Console struct {
 	cfg      Config
 	signIns  *signIns
-	rules    *rules
+	changing sync.Mutex // one change of the rules at a time
 	unwatch  func()
 	mux      *http.ServeMux
 	history  string         // names what the numbers of events count in
@@ -59,13 +59,12 @@ func New(cfg Config) (*Console, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	rules, err := loadRules(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
 	c := &Console{
-		cfg: cfg, signIns: signIns, rules: rules, history: rand.Text(),
+		cfg: cfg, signIns: signIns, history: rand.Text(),
 		clients: make(map[*client]struct{}), paces: make(map[string]pace),
+	}
+	if err := c.loadRules(); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
 	}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.each((*client).signal) })
 	c.mux = c.routes()

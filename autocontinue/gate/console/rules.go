@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
@@ -24,15 +23,6 @@ import (
 const byFile = "policy file"
 
 const maxRules = 256 << 10 // bytes
-
-// rules are the session's policy as people edit it, and the file that keeps it.
-type rules struct {
-	session *gate.Session
-	file    string // "" is none
-	tools   []string
-
-	mu sync.Mutex // one change at a time
-}
 
 // settings are the rules as the page shows them.
 type settings struct {
@@ -98,34 +88,21 @@ func parse(text string) (gate.Policy, error) {
 }
 
 // loadRules applies the file to the session, or writes the rules of the session to the file.
-func loadRules(cfg Config) (*rules, error) {
-	r := &rules{session: cfg.Session, file: cfg.PolicyFile, tools: cfg.Tools}
-	kept, err := r.kept()
-	now := layOut(listOf(r.session.Policy())...)
+func (c *Console) loadRules() error {
+	kept, err := c.kept()
+	now := layOut(listOf(c.cfg.Session.Policy())...)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("policy file %s: %w", r.file, err)
+		return fmt.Errorf("policy file %s: %w", c.cfg.PolicyFile, err)
 	case kept == nil:
-		return r, r.write(now)
+		return c.keep(now)
 	case layOut(listOf(*kept)...) == now:
-		return r, nil
+		return nil
 	}
-	if err := r.session.SetPolicy(cfg.Now(), byFile, *kept); err != nil {
-		return nil, fmt.Errorf("apply the policy file %s: %w", r.file, err)
+	if err := c.cfg.Session.SetPolicy(c.cfg.Now(), byFile, *kept); err != nil {
+		return fmt.Errorf("apply the policy file %s: %w", c.cfg.PolicyFile, err)
 	}
-	return r, nil
-}
-
-// readFile returns the content of a file of at most limit bytes; nil if there is none.
-func readFile(name string, limit int) ([]byte, error) {
-	data, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && len(data) > limit {
-		err = fmt.Errorf("%s has more than %d KB", name, limit>>10)
-	}
-	return data, err
+	return nil
 }
 
 // replaceFile replaces a file as a whole and keeps its permissions. Without a name it does nothing.
@@ -141,17 +118,19 @@ func replaceFile(name string, data []byte) error {
 }
 
 // kept returns the policy in the file; nil if there is none.
-func (r *rules) kept() (*gate.Policy, error) {
-	data, err := readFile(r.file, maxRules)
-	if err != nil || data == nil {
+func (c *Console) kept() (*gate.Policy, error) {
+	data, err := os.ReadFile(c.cfg.PolicyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
-	p, err := gate.ParsePolicy(data)
+	p, err := parse(string(data))
 	return &p, err
 }
 
-func (r *rules) write(text string) error {
-	if err := replaceFile(r.file, []byte(text)); err != nil {
+func (c *Console) keep(rules string) error {
+	if err := replaceFile(c.cfg.PolicyFile, []byte(rules)); err != nil {
 		return fmt.Errorf("write the policy file: %w", err)
 	}
 	return nil
@@ -163,8 +142,8 @@ func versionOf(text string) string {
 }
 
 // settings returns what holds now.
-func (r *rules) settings() settings {
-	p := r.session.Policy()
+func (c *Console) settings() settings {
+	p := c.cfg.Session.Policy()
 	list := listOf(p)
 	text := layOut(list...)
 	look := func(kind gate.Kind, name, tool string) box {
@@ -175,13 +154,13 @@ func (r *rules) settings() settings {
 		return box{name, then, line(rule, noteText), unless}
 	}
 	out := settings{
-		Version: versionOf(text), Rules: text, Kept: r.file != "", Audited: r.session.Audited(),
+		Version: versionOf(text), Rules: text, Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
 		Warnings: p.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
 		out.Gates = append(out.Gates, look(k, string(k), ""))
 	}
-	tools := slices.Clone(r.tools)
+	tools := slices.Clone(c.cfg.Tools)
 	for _, one := range list {
 		if one.Tool != "" && !strings.Contains(one.Tool, "*") {
 			tools = append(tools, one.Tool)
@@ -196,12 +175,12 @@ func (r *rules) settings() settings {
 
 // change replaces the rules by others made of them, if version is the one that holds and check accepts the new policy:
 // in the file, which a crash leaves old or new, and in the session.
-func (r *rules) change(
+func (c *Console) change(
 	now time.Time, by, version string, others func([]rule) string, check func(gate.Policy) error,
 ) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := listOf(r.session.Policy())
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	list := listOf(c.cfg.Session.Policy())
 	old := layOut(list...)
 	if version != versionOf(old) {
 		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
@@ -213,26 +192,26 @@ func (r *rules) change(
 	if err != nil {
 		return err
 	}
-	if kept, err := r.kept(); err != nil || kept != nil && layOut(listOf(*kept)...) != old {
+	if kept, err := c.kept(); err != nil || kept != nil && layOut(listOf(*kept)...) != old {
 		return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
 	}
-	if err := r.write(layOut(listOf(p)...)); err != nil {
+	if err := c.keep(layOut(listOf(p)...)); err != nil {
 		return err
 	}
-	if err := r.session.SetPolicy(now, by, p); err != nil {
-		return errors.Join(err, r.write(old))
+	if err := c.cfg.Session.SetPolicy(now, by, p); err != nil {
+		return errors.Join(err, c.keep(old))
 	}
 	return nil
 }
 
 // save replaces all rules.
-func (r *rules) save(now time.Time, by string, cmd command) error {
-	return r.change(now, by, cmd.Version, func([]rule) string { return cmd.Rules }, func(gate.Policy) error { return nil })
+func (c *Console) save(now time.Time, by string, cmd command) error {
+	return c.change(now, by, cmd.Version, func([]rule) string { return cmd.Rules }, func(gate.Policy) error { return nil })
 }
 
 // ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
 // refuses: the box would not tell the truth.
-func (r *rules) ask(now time.Time, by string, cmd command) error {
+func (c *Console) ask(now time.Time, by string, cmd command) error {
 	want, status := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: "allow"}, gate.Approved
 	if cmd.On {
 		want.Then, status = "ask", gate.Pending
@@ -247,7 +226,7 @@ func (r *rules) ask(now time.Time, by string, cmd command) error {
 			return len(members(one.raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != "deny"
 		}), want)...)
 	}
-	return r.change(now, by, cmd.Version, put, func(p gate.Policy) error {
+	return c.change(now, by, cmd.Version, put, func(p gate.Policy) error {
 		if then, rule, _ := p.Overview(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool); then != status {
 			return otherRule(rule)
 		}
@@ -282,8 +261,9 @@ const (
 	maxChanges = 20
 )
 
-// try judges the last tool calls of a session by other rules.
-func try(s *gate.Session, text string) (trial, error) {
+// try judges the last tool calls of the session by other rules.
+func (c *Console) try(text string) (trial, error) {
+	s := c.cfg.Session
 	p, err := parse(text)
 	if err != nil {
 		return trial{}, err
@@ -401,7 +381,7 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 		return problem{"policy", "This rule does not match the call."}
 	}
 	add := func(list []rule) string { return layOut(append(list, listOf(p)...)...) }
-	err = c.rules.change(now, name, cmd.Version, add, func(p gate.Policy) error {
+	err = c.change(now, name, cmd.Version, add, func(p gate.Policy) error {
 		if then, rule := c.cfg.Session.Judge(p, it.Subject); then != gate.Approved {
 			return otherRule(rule)
 		}

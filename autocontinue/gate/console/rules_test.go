@@ -138,11 +138,11 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	assert.Equal(t, map[string]gate.Status{"context": "pending", "response": "pending", "profile_get": "approved",
 		"weight_delete": "pending", "wipe": "denied"}, boxes(set))
 	change := func(what, name string, on bool) *problem {
-		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.rules.settings().Version})
+		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.settings().Version})
 	}
 	require.Nil(t, change("gate", "response", false))
 	require.Nil(t, change("tool", "profile_get", true))
-	now := d.console.rules.settings()
+	now := d.console.settings()
 	assert.Equal(t, gate.Approved, boxes(&now)["response"])
 	assert.Equal(t, gate.Pending, boxes(&now)["profile_get"])
 	assert.Equal(t, 1, strings.Count(layOut(listOf(d.session.Policy())...), `"profile_get"`),
@@ -166,8 +166,8 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 		`"at":"/rows","count_over":3}],"then":"deny"}]`))
 	require.NoError(t, err)
 	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
-	d.console.rules.tools = []string{"a_batch", "other"}
-	set := d.console.rules.settings()
+	d.console.cfg.Tools = []string{"a_batch", "other"}
+	set := d.console.settings()
 	require.Len(t, set.Tools, 2)
 	stricter := []string{"tool *_batch when /rows count_over 3: deny"}
 	assert.Equal(t, box{"a_batch", gate.Pending, "tool *_batch: ask", stricter}, set.Tools[0])

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +23,6 @@ import (
 const (
 	signInTime = 12 * time.Hour
 	maxName    = 64
-	maxSignIns = 1 << 20 // bytes of the file
 )
 
 // signIns knows who may come in: whoever has a link that nobody used, or a cookie of a name that is invited.
@@ -49,9 +51,11 @@ func loadSignIns(file string, now time.Time) (*signIns, error) {
 	s := &signIns{
 		file: file, links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor),
 	}
-	data, err := readFile(file, maxSignIns) // none without a name
-	if err == nil && data != nil {
+	data, err := os.ReadFile(file)
+	if err == nil {
 		err = json.Unmarshal(data, &s.valid)
+	} else if errors.Is(err, fs.ErrNotExist) { // also without a name
+		err = nil
 	}
 	if err == nil {
 		err = s.save(s.valid, now) // a file that cannot be written shows now
