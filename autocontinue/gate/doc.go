@@ -1,11 +1,12 @@
 // Package gate decides, by rules and with people, what an agent may do. It holds the context of a run before it is
 // sent, each tool call before it is executed, and the response before it is shown or stored.
 //
-// Start with [ParsePolicy] and [New]. Then call [Session.Do] for everything that the agent wants to do: it asks the
-// rules, then the [Approver] that the host gives, and calls back with what was approved. A host that wants the steps
-// one by one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem] returns, and reports a tool's
-// result with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch] shows them what happens. After
-// a restart [Replay] makes the same session from its journal. The package gate/console is a web page for people.
+// Start with [ParsePolicy], whose rules README.md describes, and [New]. Then call [Session.Do] for everything that the
+// agent wants to do: it asks the rules, then the [Approver] that the host gives, and calls back with what was approved.
+// A host that wants the steps one by one calls [Session.Propose] and [Session.Wait], does only what [Session.Redeem]
+// returns, and reports a tool's result with [Session.Done]. People answer with [Session.Resolve], and [Session.Watch]
+// shows them what happens. After a restart [Replay] makes the same session from its journal. The package gate/console
+// is a web page for people.
 //
 // The package starts no goroutine and reads no clock: the host tells each operation the time, and gives Wait and Do a
 // clock. A host that has only tools needs three calls:

@@ -44,63 +44,14 @@ type Policy struct {
 	list *[]rule // a pointer, so that policies can be compared
 }
 
-// ParsePolicy reads a policy: a JSON array of rules. What it does not understand is an error.
+// ParsePolicy reads a policy: a JSON array of rules, which README.md of this package describes. What it does not
+// understand is an error.
 //
 //	[{"tool": "profile_get", "then": "allow"},
 //	 {"tool": "*_delete", "then": "ask", "within": "10m", "escalate": "on call", "match": ["weight_delete"]},
 //	 {"tool": "*_save", "when": [{"at": "/rows", "any": {"at": "/kcal", "over": 5000}}], "then": "deny"},
 //	 {"tool": "bash", "when": [{"at": "/command", "command": ["git status *", "go test *"]}], "then": "allow"},
 //	 {"gate": "response", "then": "allow"}]
-//
-// A rule has these fields:
-//
-//	tool       a tool's name, or a pattern in which each * matches any text, also none
-//	gate       context or response, for a rule about one of these; otherwise tool, or absent
-//	thread     the rule is about this conversation only
-//	when       conditions, which must all hold
-//	then       allow, ask, deny; always allows even where another rule asks, and names one tool exactly
-//	within     with ask: how long a person has, such as "10m"; otherwise Options.TTL
-//	escalate   with ask: the name of who is asked after that, with the same time again; otherwise the item expires
-//	match      names of tools that the pattern must match, to see that it does
-//	not_match  names of tools that it must not match
-//
-// A rule that allows matches a tool's name exactly. A rule that asks or denies ignores case. Only a rule that denies
-// may have a pattern without a letter or digit, such as * or *_*.
-//
-// An ask wins over an allow: {"tool": "db_*", "then": "ask", "within": "5m"} also asks about db_read that another rule
-// allows. Give db_read a rule with always, or leave the time to Options.TTL and Subject.Within.
-//
-// A condition has at, a JSON pointer (RFC 6901) into the body, and one test of what is there:
-//
-//	exists       true or false: whether anything is there, be it null
-//	equals       the same value; 1 is 1.0, and the order of keys does not count
-//	one_of       the same value as one of these
-//	over, under  a number above or below this one, compared exactly
-//	count_over, count_under  an array or object with more or fewer elements
-//	like         a string; each * in the pattern matches any text
-//	command      a shell line of which each command has one of these forms, such as "git diff *"
-//	path         a path to one of these files or folders, or below one
-//	any, all     a condition that some element, or each element, of an array or object meets; its at begins there
-//
-// A test cannot be made if nothing is at the place, or something of another type, if the key there differs in case
-// only, or if all has no elements. Then the condition holds for a rule that asks or denies, and fails for one that
-// allows.
-//
-// command parses the line as Bash. For a rule that allows, each command of the line must be a plain one of a listed
-// form: no variables, substitutions, wildcards, loops, functions, or redirections but to /dev/null. A rule that asks
-// or denies holds if one command has, or could have, a listed form, also inside substitutions, sudo, xargs, sh -c and
-// the like. It skips options ("git push" is also git -C x push), and searches python -c and the like for the words of
-// a form. It cannot see what a script file or a built program does. A line that is not Bash, is longer than 16 KiB or
-// has more than 1,000 brackets is denied.
-//
-// In a form, * matches any text of a word, and at the end any further words. For a rule that allows, * right after the
-// program does not match an option. An option that lets a program write a file or run another one, such as sort -o,
-// must stand in the form itself, at its place: "sort -o out.txt *". The file words.txt of this package lists these
-// options, for common programs only. Arguments are not looked at: "curl *" sends files, too. For a rule that denies, a *
-// before the end of a form is one word. Rather allow the forms that you need.
-//
-// path needs Options.Root. It resolves symbolic links below the root. A path with .. is denied. The test cannot be
-// made for a path outside the root, or one that some systems read as another: C:\x, a:b, ~/x, SECRET~1, %2e.
 func ParsePolicy(data []byte) (Policy, error) {
 	list, err := parseRules(data)
 	if err != nil {

@@ -458,7 +458,7 @@ func TestUnauditedAsksNothing(t *testing.T) {
 	require.True(t, slices.Contains(d.types(0), auditChanged))
 }
 
-// What the documentation of ParsePolicy says about a general rule that asks.
+// What the README says about a general rule that asks.
 func TestAskWinsOverAllow(t *testing.T) {
 	rules := `{"tool":"db_*","then":"ask","within":"5m"},{"tool":"db_read","then":"allow"}`
 	require.Equal(t, ask, judge(t, "["+rules+"]", "db_read", `{}`))

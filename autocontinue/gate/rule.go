@@ -14,7 +14,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// rule is one rule of a policy. [ParsePolicy] describes its fields.
+// rule is one rule of a policy. README.md describes its fields.
 type rule struct {
 	raw      json.RawMessage // as written, without white space
 	tool     string
@@ -176,7 +176,7 @@ const (
 	refused // nothing of this kind passes, whatever the rule says
 )
 
-// condition is one test of a body, at one place. [ParsePolicy] describes the tests.
+// condition is one test of a body, at one place. README.md describes the tests.
 type condition struct {
 	at      string   // a JSON pointer (RFC 6901)
 	pointer []string // at, split and unescaped
