@@ -3,7 +3,6 @@ package gate
 import (
 	_ "embed"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,8 +16,7 @@ import (
 const (
 	maxCommand  = 16 << 10 // bytes
 	maxBrackets = 1_000
-	maxNested   = 4        // shell lines in arguments of shells
-	maxScripts  = 64 << 10 // bytes of them
+	maxScripts  = 64 << 10 // bytes of shell lines in arguments of shells
 )
 
 // form is what a command may look like: a program and its words.
@@ -71,7 +69,7 @@ func commandHolds(forms []form, line string, allow bool) outcome {
 		return is(plain && len(commands) > 0 && !slices.ContainsFunc(commands, func(c command) bool { return !fits(c) }))
 	}
 	s := search{forms, maxScripts}
-	return is(s.any(commands, maxNested))
+	return is(slices.ContainsFunc(commands, s.finds))
 }
 
 // search looks for commands that have, or could have, one of some forms.
@@ -80,25 +78,21 @@ type search struct {
 	left  int // bytes of arguments that may still be read as shell lines
 }
 
-func (s *search) any(commands []command, nested int) bool {
-	return slices.ContainsFunc(commands, func(c command) bool { return s.finds(c, nested) })
-}
-
 // finds looks at a command and, if it runs another one, at every command that its words could be.
-func (s *search) finds(c command, nested int) bool {
+func (s *search) finds(c command) bool {
 	all, name := c.words, c.program()
 	if s.mentioned(c.assigned) { // PAGER='rm x' man ls
 		return true
 	}
-	if slices.ContainsFunc(all, func(w word) bool { return listed()["replacer"][programName(w.text)] }) {
+	if slices.ContainsFunc(all, func(w word) bool { return listed("replacer", programName(w.text)) }) {
 		all = unreplaced(all)
 	}
 	for i := range all {
-		if i > 0 && (!listed()["runner"][name] && !listed()["shell"][name] || !mayBeProgram(all, i)) {
+		if i > 0 && (!runs(name) || !mayBeProgram(all, i)) {
 			continue
 		}
 		c.words = all[i:]
-		if slices.ContainsFunc(s.forms, func(f form) bool { return f.matches(c.words) }) || s.findsInside(c, nested) {
+		if slices.ContainsFunc(s.forms, func(f form) bool { return f.matches(c.words) }) || s.findsInside(c) {
 			return true
 		}
 	}
@@ -106,25 +100,24 @@ func (s *search) finds(c command, nested int) bool {
 }
 
 // findsInside looks at the lines that a shell gets, and at the text that another interpreter gets.
-func (s *search) findsInside(c command, nested int) bool {
+func (s *search) findsInside(c command) bool {
 	name := c.program()
 	switch {
-	case listed()["interpreter"][strings.TrimRight(name, "0123456789.")],
-		name == "git" && slices.ContainsFunc(c.words, func(w word) bool { return listed()["git-runs"][w.text] }):
+	case listed("interpreter", strings.TrimRight(name, "0123456789.")),
+		name == "git" && slices.ContainsFunc(c.words, func(w word) bool { return listed("git-runs", w.text) }):
 		return s.mentioned(slices.Concat(c.words[1:], c.fed))
 	case name == "xargs" || name == "parallel":
-		last := command{words: c.words[len(c.words)-1:]}.program()
-		return listed()["runner"][last] || listed()["shell"][last] // it gets its arguments from elsewhere
-	case !listed()["shell"][name]:
+		return runs(command{words: c.words[len(c.words)-1:]}.program()) // it gets its arguments from elsewhere
+	case !listed("shell", name):
 		return false
-	case nested == 0, name != "env" && c.readsElsewhere():
+	case name != "env" && c.readsElsewhere():
 		return true
 	}
 	for _, script := range c.scripts() {
 		if s.left -= len(script) + 1; s.left < 0 {
 			return true
 		}
-		if inner, _, err := parseLine(script); err != nil || s.any(inner, nested-1) {
+		if inner, _, err := parseLine(script); err != nil || slices.ContainsFunc(inner, s.finds) {
 			return true
 		}
 	}
@@ -147,23 +140,21 @@ func (s *search) mentioned(texts []word) bool {
 //go:embed words.txt
 var wordsText string
 
-// listed has the lists of words.txt by their names.
-var listed = sync.OnceValue(func() map[string]map[string]bool {
-	lists := make(map[string]map[string]bool)
+// lists has the lists of words.txt by their names.
+var lists = sync.OnceValue(func() map[string][]string {
+	lists := make(map[string][]string)
 	for line := range strings.Lines(wordsText) {
-		name, rest, ok := strings.Cut(line, ": ")
-		if !ok {
-			continue
-		}
-		if lists[name] == nil {
-			lists[name] = make(map[string]bool)
-		}
-		for word := range strings.FieldsSeq(rest) {
-			lists[name][word] = true
+		if name, words, ok := strings.Cut(line, ": "); ok {
+			lists[name] = append(lists[name], strings.Fields(words)...)
 		}
 	}
 	return lists
 })
+
+func listed(list, word string) bool { return slices.Contains(lists()[list], word) }
+
+// runs reports whether a program runs the command that follows it.
+func runs(program string) bool { return listed("runner", program) || listed("shell", program) }
 
 func programName(text string) string {
 	name := fold(text[strings.LastIndexAny(text, `/\`)+1:])
@@ -228,7 +219,7 @@ func mayBeProgram(words []word, i int) bool {
 	switch {
 	case words[i].known:
 		return words[i].text != "." || name == "command" || name == "builtin"
-	case !before.known || listed()["runner"][name] || listed()["shell"][name] || strings.Contains(before.text, "="):
+	case !before.known || runs(name) || strings.Contains(before.text, "="):
 		return true
 	case (command{words: words}).program() == "find":
 		return strings.HasPrefix(before.text, "-exec") || strings.HasPrefix(before.text, "-ok")
@@ -277,10 +268,12 @@ func (f form) allows(c command) bool {
 
 // namesOptions reports whether the form names, each in its place, the options of a command that words.txt lists.
 func (f form) namesOptions(c command) bool {
-	options := make(map[string]bool)
+	var options []string
 	for _, w := range c.words { // any word may be a program, or a command of git
-		maps.Copy(options, listed()["options "+programName(w.text)])
+		options = append(options, lists()["options "+programName(w.text)]...)
 	}
+	slices.Sort(options)
+	options = slices.Compact(options)
 	for i, w := range c.words {
 		text, named := w.text, ""
 		if i < len(f) {
@@ -289,7 +282,7 @@ func (f form) namesOptions(c command) bool {
 		if i > 0 && programName(c.words[i-1].text) == "tar" && !strings.HasPrefix(text, "-") {
 			text, named = "-"+text, "-"+named // tar xf is tar -xf
 		}
-		for option := range options {
+		for _, option := range options {
 			if hasOption(text, option) && !hasOption(named, option) {
 				return false
 			}

@@ -462,5 +462,5 @@ func (c condition) shellHint(tool string) string {
 
 func hasWord(name, list string) bool {
 	parts := strings.FieldsFunc(fold(name), func(r rune) bool { return strings.ContainsRune("_-.:/ *", r) })
-	return slices.ContainsFunc(parts, func(part string) bool { return listed()[list][part] })
+	return slices.ContainsFunc(parts, func(part string) bool { return listed(list, part) })
 }

@@ -26,10 +26,10 @@ import (
 //
 // Errors: ErrInput, ErrIllegal, ErrJournal.
 func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
-	if err := sub.check(); err != nil {
-		return item, err
+	if err = sub.check(); err == nil {
+		sub.Body, _, err = readBody(sub.Kind, sub.Body, s.options.MaxBody)
 	}
-	if sub.Body, _, err = readBody(sub.Kind, sub.Body, s.options.MaxBody); err == nil {
+	if err == nil {
 		err = s.schema(sub)
 	}
 	if err != nil {

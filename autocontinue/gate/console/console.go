@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
@@ -27,8 +28,8 @@ type Console struct {
 	history  string         // names what the numbers of events count in
 	handlers sync.WaitGroup // open sockets
 
+	closed  atomic.Bool
 	mu      sync.Mutex
-	closed  bool
 	clients map[*client]struct{}
 	paces   map[string]pace
 }
@@ -78,9 +79,7 @@ func (c *Console) Path() string { return c.cfg.Path }
 // The session stays as it is.
 func (c *Console) Close() error {
 	c.unwatch()
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
+	c.closed.Store(true)
 	c.each(func(cl *client) { cl.end() })
 	c.handlers.Wait()
 	return nil
@@ -93,10 +92,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn := http.NewResponseController(w)
 	conn.SetReadDeadline(time.Now().Add(c.cfg.limits.read))
 	conn.SetWriteDeadline(time.Now().Add(c.cfg.limits.read + 2*c.cfg.limits.write))
-	c.mu.Lock()
-	closed := c.closed
-	c.mu.Unlock()
-	if closed {
+	if c.closed.Load() {
 		refuse(w, problem{"closed", "the console is shutting down"})
 	} else if why := c.refusal(r); why != "" {
 		refuse(w, problem{"forbidden", why})

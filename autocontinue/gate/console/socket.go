@@ -86,7 +86,7 @@ func (c *Console) join(cl *client) bool {
 			own++
 		}
 	}
-	if c.closed || len(c.clients) >= c.cfg.limits.sockets || own >= max(1, c.cfg.limits.sockets/2) {
+	if c.closed.Load() || len(c.clients) >= c.cfg.limits.sockets || own >= max(1, c.cfg.limits.sockets/2) {
 		return false
 	}
 	c.clients[cl] = struct{}{}
@@ -281,10 +281,7 @@ func answerOf(body json.RawMessage) (text string, a2ui json.RawMessage) {
 
 // encode writes an answer. No field of one can fail.
 func encode(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		data = []byte(`{"error":{"code":"internal","message":"the answer could not be written"}}`)
-	}
+	data, _ := json.Marshal(v)
 	return data
 }
 
