@@ -196,17 +196,18 @@ func (c command) readsElsewhere() bool {
 // unreplaced returns the words of a program that replaces some of them. These are not known.
 func unreplaced(words []word) []word {
 	words, placeholders := slices.Clone(words), []string{"{}"}
-	for i, w := range words[1:] {
-		isPlaceholder := func(placeholder string) bool { return strings.Contains(w.text, placeholder) }
-		named := words[i].text == "-I" || words[i].text == "-J"
-		words[i+1].known = w.known && (w.isOption() || named || !slices.ContainsFunc(placeholders, isPlaceholder))
+	for i := 1; i < len(words); i++ {
+		w, before := &words[i], words[i-1].text
 		for _, option := range []string{"-I", "-J", "--replace="} {
 			if placeholder, ok := strings.CutPrefix(w.text, option); ok && placeholder != "" {
 				placeholders = append(placeholders, placeholder)
 			}
 		}
-		if named {
+		isPlaceholder := func(placeholder string) bool { return strings.Contains(w.text, placeholder) }
+		if before == "-I" || before == "-J" {
 			placeholders = append(placeholders, w.text)
+		} else if !w.isOption() && slices.ContainsFunc(placeholders, isPlaceholder) {
+			w.known = false
 		}
 	}
 	return words

@@ -147,8 +147,8 @@ func replayed(t testing.TB, p Policy, o Options, journal string) *Session {
 // inside is everything that a session holds except its watchers and options, for a deep comparison.
 func inside(s *Session) any { return s.st }
 
-// read is readJSON, with the text that a session keeps.
-func read(data []byte) ([]byte, error) {
+// readText is readJSON, with the text that a session keeps.
+func readText(data []byte) ([]byte, error) {
 	if _, err := readJSON(data); err != nil {
 		return nil, err
 	}

@@ -170,15 +170,19 @@ func (e Event) clone() Event {
 
 // body returns the fields that have the body of an item: as proposed, or what replaces it. Only a response has text.
 func (e *Event) body(final bool) (text **string, body *json.RawMessage) {
-	text, fields := &e.DraftText, map[Kind]*json.RawMessage{Context: &e.Payload, Tool: &e.Args, Response: &e.DraftA2UI}
-	if final {
-		text = &e.FinalText
-		fields = map[Kind]*json.RawMessage{Context: &e.PayloadEdits, Tool: &e.ArgsOverride, Response: &e.FinalA2UI}
+	switch {
+	case e.Kind == Context && final:
+		return nil, &e.PayloadEdits
+	case e.Kind == Context:
+		return nil, &e.Payload
+	case e.Kind == Tool && final:
+		return nil, &e.ArgsOverride
+	case e.Kind == Tool:
+		return nil, &e.Args
+	case final:
+		return &e.FinalText, &e.FinalA2UI
 	}
-	if e.Kind != Response {
-		text = nil
-	}
-	return text, fields[e.Kind]
+	return &e.DraftText, &e.DraftA2UI
 }
 
 func (e *Event) setBody(final bool, body json.RawMessage) {

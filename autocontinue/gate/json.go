@@ -45,7 +45,7 @@ func readJSON(data []byte) (any, error) {
 			return nil, &bodyError{at[0], "an escape is half of a surrogate pair"}
 		}
 	}
-	r := jsonReader{data: data, tokens: json.NewDecoder(bytes.NewReader(data))}
+	r := jsonReader{tokens: json.NewDecoder(bytes.NewReader(data))}
 	r.tokens.UseNumber()
 	return r.value(0)
 }
@@ -60,14 +60,12 @@ func notJSON(data []byte, err error) error {
 		at = int(syntax.Offset) - 1
 	}
 	if strings.Contains(err.Error(), "max depth") { // encoding/json's own, far above ours
-		return tooDeep(at)
+		return &bodyError{at, fmt.Sprintf(tooDeep, maxDepth)}
 	}
 	return &bodyError{at, "the text is not one JSON value"}
 }
 
-func tooDeep(at int) error {
-	return &bodyError{at, fmt.Sprintf("more than %d arrays and objects are nested", maxDepth)}
-}
+const tooDeep = "more than %d arrays and objects are nested"
 
 // compact returns the text of a value without the white space between its tokens.
 func compact(raw json.RawMessage) json.RawMessage {
@@ -78,45 +76,41 @@ func compact(raw json.RawMessage) json.RawMessage {
 
 // jsonReader reads a text that is JSON.
 type jsonReader struct {
-	data   []byte
 	tokens *json.Decoder
 	values int
 }
 
-// token returns the next token and where it begins.
-func (r *jsonReader) token() (token json.Token, start int) {
-	from := r.tokens.InputOffset()
-	token, _ = r.tokens.Token()
-	end := int(r.tokens.InputOffset())
-	return token, end - len(bytes.TrimLeft(r.data[from:end], " \t\r\n,:"))
+// refuse says what is wrong with the last token.
+func (r *jsonReader) refuse(format string, args ...any) error {
+	return &bodyError{int(r.tokens.InputOffset()), fmt.Sprintf(format, args...)}
 }
 
 func (r *jsonReader) value(depth int) (any, error) {
-	token, start := r.token()
+	token, _ := r.tokens.Token()
 	if r.values++; r.values > maxValues {
-		return nil, &bodyError{start, fmt.Sprintf("it has more than %d values", maxValues)}
+		return nil, r.refuse("it has more than %d values", maxValues)
 	}
 	if n, ok := token.(json.Number); ok {
 		_, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
 		if len(strings.TrimLeft(exponent, "+-0")) > maxExponent {
-			return nil, &bodyError{start, fmt.Sprintf("a number's exponent has more than %d digits", maxExponent)}
+			return nil, r.refuse("a number's exponent has more than %d digits", maxExponent)
 		}
 	}
 	if _, nested := token.(json.Delim); !nested {
 		return token, nil
 	} else if depth == maxDepth {
-		return nil, tooDeep(start)
+		return nil, r.refuse(tooDeep, maxDepth)
 	}
 	object, list, keys := make(map[string]any), []any{}, make(map[string]string)
 	for r.tokens.More() {
 		var key string
 		if token == json.Delim('{') {
-			name, at := r.token()
+			name, _ := r.tokens.Token()
 			key, _ = name.(string)
 			if other, taken := keys[fold(key)]; taken && other == key {
-				return nil, &bodyError{at, "one object has a key twice: readers disagree on its value"}
+				return nil, r.refuse("one object has a key twice: readers disagree on its value")
 			} else if taken {
-				return nil, &bodyError{at, "two keys of one object differ in case only: some readers treat them as one"}
+				return nil, r.refuse("two keys of one object differ in case only: some readers treat them as one")
 			}
 			keys[fold(key)] = key
 		}
@@ -126,7 +120,7 @@ func (r *jsonReader) value(depth int) (any, error) {
 		}
 		object[key], list = v, append(list, v)
 	}
-	r.token()
+	r.tokens.Token()
 	if token == json.Delim('[') {
 		return list, nil
 	}
@@ -195,5 +189,6 @@ func parseNumber(n json.Number) number {
 // compare returns a number below, equal to or above 0, as a is below, equal to or above b.
 func compare(a, b json.Number) int {
 	x, y := parseNumber(a), parseNumber(b)
-	return cmp.Or(cmp.Compare(x.sign, y.sign), x.sign*cmp.Compare(x.point, y.point), x.sign*cmp.Compare(x.digits, y.digits))
+	size := cmp.Or(cmp.Compare(x.point, y.point), cmp.Compare(x.digits, y.digits))
+	return cmp.Or(cmp.Compare(x.sign, y.sign), x.sign*size)
 }

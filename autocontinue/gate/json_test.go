@@ -70,7 +70,7 @@ var strictCases = []struct{ name, body, want, problem string }{
 func TestStrict(t *testing.T) {
 	for _, tt := range strictCases {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := read([]byte(tt.body))
+			got, err := readText([]byte(tt.body))
 			require.Equal(t, tt.want, string(got))
 			if tt.problem == "" {
 				require.NoError(t, err)
@@ -241,7 +241,7 @@ func FuzzStrict(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := read(data)
+		got, err := readText(data)
 		var bad *bodyError
 		switch {
 		case err == nil:
@@ -249,7 +249,7 @@ func FuzzStrict(f *testing.F) {
 			require.True(t, utf8.Valid(data))
 			require.False(t, repeats(data), "%q", data)
 			require.Equal(t, generic(t, data), generic(t, got))
-			again, err := read(got)
+			again, err := readText(got)
 			require.NoError(t, err)
 			require.Equal(t, got, again)
 			v, err := readJSON(got)

@@ -256,10 +256,13 @@ func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
 }
 
 // Policy returns the policy that holds.
-func (s *Session) Policy() Policy {
+func (s *Session) Policy() Policy { return read(s, func(st *state) Policy { return st.policy }) }
+
+// read returns what f finds in the state.
+func read[T any](s *Session, f func(*state) T) T {
 	s.lock()
 	defer s.mu.Unlock()
-	return s.st.policy
+	return f(s.st)
 }
 
 // SetAudited says whether people are asked from now on. It is like SetPolicy.
@@ -275,11 +278,7 @@ func (s *Session) SetAudited(now time.Time, by string, on bool) error {
 }
 
 // Audited reports whether people are asked.
-func (s *Session) Audited() bool {
-	s.lock()
-	defer s.mu.Unlock()
-	return s.st.audited
-}
+func (s *Session) Audited() bool { return read(s, func(st *state) bool { return st.audited }) }
 
 // Finish ends a run that gives no response, in any phase; what is open is withdrawn. reason is for people and may be
 // empty. Again it does nothing. Errors: ErrInput, ErrIllegal (there is no such run, or it was denied), ErrJournal.
@@ -335,9 +334,7 @@ func (s *Session) Items(run string) []Item {
 }
 
 func (s *Session) collect(ok func(*Item) bool) []Item {
-	s.lock()
-	defer s.mu.Unlock()
-	return copies(s.st.list(ok))
+	return read(s, func(st *state) []Item { return copies(st.list(ok)) })
 }
 
 // Item returns one item.
@@ -363,9 +360,7 @@ func (s *Session) Runs() []Run {
 
 // Phase returns the phase of a run, also of a forgotten one.
 func (s *Session) Phase(run string) Phase {
-	s.lock()
-	defer s.mu.Unlock()
-	return s.st.phase(run)
+	return read(s, func(st *state) Phase { return st.phase(run) })
 }
 
 // Head returns the sequence number and the hash of the last line, 0 and zeros before the first, and the bytes of all

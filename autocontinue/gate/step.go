@@ -17,14 +17,11 @@ import (
 // Propose puts a subject before its gate and returns its item: pending, or approved or denied if the rules decide.
 //
 // A run begins with its context, or with a tool call if Options.ToolsOnly says so. The context is redeemed before
-// tools and a response can be proposed. Several tool calls of a run may be open at once. A response waits until no
-// call is open or executes.
+// tools and a response can be proposed. Several tool calls of a run may be open at once. A response waits for them all.
 //
 // The same subject again, whatever its label, returns the same item, also after it was decided. While the item is
 // pending, the policy is asked again. A call ID or run ID with other contents is [ErrIllegal]. A response has no ID:
-// the same text again, after it was denied, is a new item.
-//
-// Errors: ErrInput, ErrIllegal, ErrJournal.
+// the same text again, after it was denied, is a new item. Errors: ErrInput, ErrIllegal, ErrJournal.
 func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 	if err = sub.check(); err == nil {
 		sub.Body, _, err = readBody(sub.Kind, sub.Body, s.options.MaxBody)
@@ -82,21 +79,18 @@ func (s *Session) earlier(sub Subject, dig string) (*Item, error) {
 	case r.Thread != sub.Thread:
 		return nil, fmt.Errorf("%w: the run belongs to another thread", ErrIllegal)
 	}
-	it := r.items[0]
-	switch sub.Kind {
-	case Tool:
-		it = nil
-		if i := slices.IndexFunc(r.items, func(it *Item) bool { return it.Kind == Tool && it.Call == sub.Call }); i >= 0 {
-			it = r.items[i]
-		}
-	case Response:
-		// Another draft, or the same after it was denied, is a new item if the phase allows it.
-		it = r.latest()
-		if it.Digest != dig || !r.over() && (it.Status == Denied || it.Status == Expired) {
-			it = nil
+	var it *Item
+	for _, old := range r.items {
+		if old.Kind == sub.Kind && old.Call == sub.Call {
+			it = old
 		}
 	}
-	if it != nil && it.Digest != dig {
+	switch {
+	case it == nil:
+		return nil, nil
+	case sub.Kind == Response && (it.Digest != dig || !r.over() && !it.isOpen()):
+		return nil, nil // another draft, or the same after it was denied, is a new item if the phase allows it
+	case it.Digest != dig:
 		return nil, fmt.Errorf("%w: the %s was proposed with another body", ErrIllegal, sub.Kind)
 	}
 	return it, nil
@@ -226,10 +220,9 @@ func (s *Session) overdue(now time.Time, it *Item) error {
 	return it.denial()
 }
 
-// Resolve answers a pending item and returns it.
-//
-// The first decision wins. The same one again (action, digest and body, by anybody) returns the item as it is now.
-// Another one is [ErrDecided], and the item comes with the error. It also comes with [ErrDenied].
+// Resolve answers a pending item and returns it. The first decision wins. The same one again (action, digest and body,
+// by anybody) returns the item as it is now. Another one is [ErrDecided], and the item comes with the error. It also
+// comes with [ErrDenied].
 //
 // An approval asks the policy again. If the policy denies now, the item is denied, and that is [ErrDenied]. An edit
 // is a new proposal: its body is read as strictly, and goes to Options.Schema and the policy. If they refuse it, the
@@ -386,8 +379,8 @@ func (it *Item) denial() error {
 // Redeem asks the policy again, about the approved body. If the policy denies now, the item is denied: [ErrDenied]. If
 // it asks now, and no person has approved the item, the item is pending again: [ErrPending].
 //
-// A crash after Redeem may lose what it handed out: only the host can find out whether the tool did its work. Until the
-// host says so with Done, the call is in [Session.Unfinished].
+// A crash after Redeem may lose what it handed out. Only the host can find out whether the tool did its work; until it
+// calls Done, the call is in [Session.Unfinished].
 //
 // Errors: ErrIllegal, ErrPending, ErrDenied, ErrDecided (it was redeemed before), ErrJournal.
 func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
@@ -433,7 +426,6 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 
 // Done records what a redeemed tool call returned, any JSON value. A call that failed has a result too. It may come
 // after the run ended. The same result again returns the item; another one is [ErrDecided].
-//
 // Errors: ErrInput, ErrIllegal (not a tool call that was redeemed), ErrDecided, ErrJournal.
 func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, error) {
 	result, _, err := readBody("", result, s.options.MaxBody)

@@ -148,8 +148,7 @@ func (s *Session) Do(
 
 // Watch calls f with each later event, after the state has changed and with the session unlocked: f may call the
 // session. f runs in the operation that made the event, so it should not block. Events of other operations may come at
-// the same time, or before: a reader that needs the order calls [Session.Events] when f says that there is something
-// new. cancel does not wait: f may be running.
+// the same time, or before: a reader that needs the order calls [Session.Events]. cancel does not wait for f.
 func (s *Session) Watch(f func(Event)) (cancel func()) {
 	s.lock()
 	defer s.mu.Unlock()
@@ -162,8 +161,8 @@ func (s *Session) Watch(f func(Event)) (cancel func()) {
 }
 
 // Events returns the kept events with a sequence number above after, oldest first. all is false if some of them are no
-// longer kept, or if after is above the last one, of another journal. Then show the state anew and go on from the last
-// event. A reader that follows calls [Session.Watch] first and then Events, and skips by Seq what comes twice.
+// longer kept, or if after is above the last one, of another journal: then show the state anew. A reader that follows
+// calls [Session.Watch] first and then Events, and skips by Seq what comes twice.
 func (s *Session) Events(after uint64) (events []Event, all bool) {
 	s.lock()
 	defer s.mu.Unlock()

@@ -30,10 +30,10 @@
 //
 // # Protocol
 //
-// The page opens a WebSocket at ws?after=N&of=ID: the last event that it has seen, and what the hello frame called its
-// history. The server sends a snapshot if the events after N are no longer all there, and then the events as they come.
-// The first settings frame says that the page has everything. An event frame has its items as they are now. A command
-// of the page has an ID, and gets one reply. A client that does not read is dropped, and continues where it was.
+// The page opens a WebSocket at ws?after=N&of=ID: the last event that it has seen, and the history of its number. The
+// server sends a snapshot if the events after N are no longer all there, and then the events as they come, with their
+// items as they are now. A command of the page has an ID, and gets one reply. A client that does not read is dropped,
+// and continues where it was.
 //
 // GET item has the bodies of an item. GET events searches the timeline and exports it as JSON Lines, which are the
 // lines of the journal, or as CSV.

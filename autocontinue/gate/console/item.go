@@ -219,8 +219,8 @@ func head(s string, n int) string {
 // pretty indents a JSON value for reading and editing. Numbers keep their digits and keys their order. A character
 // that a person would not see becomes an escape of JSON, so that the result is the same value.
 func pretty(body json.RawMessage) string {
-	var compact, b bytes.Buffer
-	if json.Compact(&compact, body) != nil || json.Indent(&b, compact.Bytes(), "", "  ") != nil {
+	var b bytes.Buffer
+	if json.Indent(&b, body, "", "  ") != nil {
 		return plaintext.Visible(string(body))
 	}
 	return plaintext.ReplaceHidden(b.String(), func(raw string) string {

@@ -66,8 +66,7 @@ func loadSignIns(file string, now time.Time) (*signIns, error) {
 	return s, nil
 }
 
-// save keeps the cookies that hold. If it cannot, nothing changes. It is called with the lock, or before anybody else
-// knows s.
+// save keeps the cookies that hold; if it cannot, nothing changes. s is locked, or nobody else knows it yet.
 func (s *signIns) save(valid map[string]visitor, now time.Time) error {
 	maps.DeleteFunc(valid, func(_ string, v visitor) bool { return !now.Before(v.Until) })
 	data, err := json.Marshal(valid)
@@ -82,10 +81,8 @@ func (s *signIns) save(valid map[string]visitor, now time.Time) error {
 
 // Invite returns the address, beginning with the console's path, of a link that signs one browser in under a name:
 // the name in that person's decisions, at most 64 bytes. It works once, as long as the Console lives. Put the scheme
-// and host of the server before it, and hand it to that person alone.
-//
-// Who signed in before a restart still is, if the new Console invites the name again. Invite everybody before the
-// console serves.
+// and host of the server before it, and hand it to that person alone. Invite everybody before the console serves: who
+// signed in before a restart still is, if the new Console invites the name again.
 func (c *Console) Invite(name string) (string, error) {
 	switch {
 	case name == "" || name != strings.TrimSpace(name) || len(name) > maxName:
