@@ -23,6 +23,7 @@ type Console struct {
 	cfg      Config
 	signIns  *signIns
 	changing sync.Mutex // one change of the rules at a time
+	kept     string     // what the policy file has
 	unwatch  func()
 	mux      *http.ServeMux
 	history  string         // names what the numbers of events count in

@@ -89,19 +89,32 @@ func parse(text string) (gate.Policy, error) {
 
 // loadRules applies the file to the session, or writes the rules of the session to the file.
 func (c *Console) loadRules() error {
-	kept, err := c.kept()
 	now := layOut(listOf(c.cfg.Session.Policy())...)
-	switch {
-	case err != nil:
-		return fmt.Errorf("policy file %s: %w", c.cfg.PolicyFile, err)
-	case kept == nil:
+	data, err := os.ReadFile(c.cfg.PolicyFile)
+	if errors.Is(err, fs.ErrNotExist) { // also without a name
 		return c.keep(now)
-	case layOut(listOf(*kept)...) == now:
+	}
+	var p gate.Policy
+	if err == nil {
+		p, err = parse(string(data))
+	}
+	if c.kept = string(data); err == nil && layOut(listOf(p)...) != now {
+		err = c.cfg.Session.SetPolicy(c.cfg.Now(), byFile, p)
+	}
+	if err != nil {
+		return fmt.Errorf("policy file %s: %w", c.cfg.PolicyFile, err)
+	}
+	return nil
+}
+
+func (c *Console) keep(rules string) error {
+	if c.cfg.PolicyFile == "" {
 		return nil
 	}
-	if err := c.cfg.Session.SetPolicy(c.cfg.Now(), byFile, *kept); err != nil {
-		return fmt.Errorf("apply the policy file %s: %w", c.cfg.PolicyFile, err)
+	if err := replaceFile(c.cfg.PolicyFile, []byte(rules)); err != nil {
+		return fmt.Errorf("write the policy file: %w", err)
 	}
+	c.kept = rules
 	return nil
 }
 
@@ -115,25 +128,6 @@ func replaceFile(name string, data []byte) error {
 		mode = info.Mode().Perm()
 	}
 	return filestore.WriteFile(name, data, mode)
-}
-
-// kept returns the policy in the file; nil if there is none.
-func (c *Console) kept() (*gate.Policy, error) {
-	data, err := os.ReadFile(c.cfg.PolicyFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	p, err := parse(string(data))
-	return &p, err
-}
-
-func (c *Console) keep(rules string) error {
-	if err := replaceFile(c.cfg.PolicyFile, []byte(rules)); err != nil {
-		return fmt.Errorf("write the policy file: %w", err)
-	}
-	return nil
 }
 
 func versionOf(text string) string {
@@ -192,7 +186,7 @@ func (c *Console) change(
 	if err != nil {
 		return err
 	}
-	if kept, err := c.kept(); err != nil || kept != nil && layOut(listOf(*kept)...) != old {
+	if data, err := os.ReadFile(c.cfg.PolicyFile); err != nil && c.kept != "" || string(data) != c.kept {
 		return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
 	}
 	if err := c.keep(layOut(listOf(p)...)); err != nil {
