@@ -154,45 +154,37 @@ func (s *Session) lock() {
 	s.mu.Lock()
 }
 
-// op runs one operation. It judges sub, unless that is empty, with the session unlocked, and again if the policy changed
-// meanwhile. Then it calls do with the session locked, and tells the watchers.
+// op runs one operation. It judges sub with the session unlocked, because that may take long. Then it calls do with the
+// session locked, and tells the watchers. An operation that is about no subject ignores the verdict.
 func (s *Session) op(now time.Time, sub Subject, do func(time.Time, verdict) error) error {
 	now = now.UTC().Round(0)
 	if now.Year() < 1970 || now.Year() > 9000 {
 		return fmt.Errorf("%w: now is not the time of a clock", ErrInput)
 	}
-	for {
-		p, v := s.Policy(), verdict{}
-		if sub.Kind != "" {
-			v = p.judge(s.root, sub)
+	p := s.Policy()
+	v := p.judge(s.root, sub)
+	news, watchers, err := s.locked(func() error {
+		if s.st.policy != p { // it changed meanwhile
+			v = s.st.policy.judge(s.root, sub)
 		}
-		tell, err := s.locked(p, func() error { return do(now, v) })
-		if tell != nil {
-			tell()
-			return err
+		return do(now, v)
+	})
+	for _, e := range news {
+		for _, f := range watchers {
+			(*f)(e.clone())
 		}
 	}
+	return err
 }
 
-// locked calls do if the policy is still p. Otherwise it returns nil.
-func (s *Session) locked(p Policy, do func() error) (tell func(), err error) {
+func (s *Session) locked(do func() error) (news []Event, watchers []*func(Event), err error) {
 	s.lock()
 	defer s.mu.Unlock()
-	if s.st.policy != p {
-		return nil, nil
-	}
 	if err = s.broken; err == nil {
 		err = do()
 	}
-	news, watchers := s.news, s.watchers
-	s.news = nil
-	return func() {
-		for _, e := range news {
-			for _, f := range watchers {
-				(*f)(e.clone())
-			}
-		}
-	}, err
+	news, s.news = s.news, nil
+	return news, s.watchers, err
 }
 
 // Judge is [Policy.Judge], and resolves paths in Options.Root.
