@@ -41,9 +41,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 		case it == nil:
 			it, err = s.proposeNew(now, sub, dig, v)
 		case it.due(now):
-			if err = s.overdue(now, it); it.Status == Expired {
-				err = nil // the item says so
-			}
+			err = s.overdue(now, it)
 		case it.Status == Pending:
 			if events := s.decided(now, it, v); len(events) > 0 {
 				err = s.write(now, events...)
@@ -188,7 +186,7 @@ func (s *Session) limit(it *Item) []Event {
 func (s *Session) Expire(now time.Time) (items []Item, err error) {
 	err = s.op(now, Subject{}, func(now time.Time, _ verdict) error {
 		for _, it := range s.st.list(func(it *Item) bool { return it.due(now) }) {
-			if err := s.overdue(now, it); err != nil && !errors.Is(err, ErrDenied) {
+			if err := s.overdue(now, it); err != nil {
 				return err
 			}
 			if it.Status == Expired { // otherwise it escalated, or one before it ended its run
@@ -200,7 +198,7 @@ func (s *Session) Expire(now time.Time) (items []Item, err error) {
 	return items, err
 }
 
-// overdue ends an item that is due. It returns an error if the item expired, and nil if it waits for somebody else now.
+// overdue ends an item that is due: it expires, or waits for somebody else.
 func (s *Session) overdue(now time.Time, it *Item) error {
 	if !it.due(now) {
 		return nil
@@ -214,10 +212,7 @@ func (s *Session) overdue(now time.Time, it *Item) error {
 		e.Expires = now.Add(it.Expires.Sub(it.asked)) // as long as the first one had
 		return s.write(now, e)
 	}
-	if err := s.write(now, append([]Event{e}, s.limit(it)...)...); err != nil {
-		return err
-	}
-	return it.denial()
+	return s.write(now, append([]Event{e}, s.limit(it)...)...)
 }
 
 // Resolve answers a pending item and returns it. The first decision wins. The same one again (action, digest and body,
@@ -307,11 +302,13 @@ func (d Decision) check() error {
 }
 
 func (s *Session) resolve(now time.Time, it *Item, d Decision, v verdict) error {
+	if it.Status == Pending {
+		if err := s.overdue(now, it); err != nil {
+			return err
+		}
+	}
 	if it.Status != Pending {
 		return it.again(d)
-	}
-	if err := s.overdue(now, it); err != nil {
-		return err
 	}
 	var e Event
 	switch d.Action {
