@@ -114,11 +114,8 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON is [ParsePolicy].
-func (p *Policy) UnmarshalJSON(data []byte) error {
-	parsed, err := ParsePolicy(data)
-	if err == nil {
-		*p = parsed
-	}
+func (p *Policy) UnmarshalJSON(data []byte) (err error) {
+	*p, err = ParsePolicy(data)
 	return err
 }
 

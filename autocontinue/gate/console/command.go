@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -122,7 +121,7 @@ func (c *Console) submit(ctx context.Context, name string, cmd command) error {
 		return problem{"input", "write something first"}
 	case len(cmd.Message) > maxMessage:
 		return problem{"input", fmt.Sprintf("a message has at most %d KB", maxMessage>>10)}
-	case cmd.Thread == "" || len(cmd.Thread) > maxThread || !utf8.ValidString(cmd.Thread):
+	case cmd.Thread == "" || len(cmd.Thread) > maxThread:
 		return problem{"input", "the message names no thread"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, submitTime)

@@ -22,10 +22,9 @@ type client struct {
 	news chan struct{} // something is new; holds one, so that telling never waits
 	end  func()        // ends the page
 
-	mu     sync.Mutex // what follows is what the page knows
-	seq    uint64     // of the last event
-	afresh bool       // it knows nothing
-	knows  settled
+	mu    sync.Mutex // what follows is what the page knows
+	seq   uint64     // of the last event
+	knows settled
 }
 
 // settled is what the settings of a page are made of.
@@ -51,7 +50,6 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) (a
 	if of := r.URL.Query().Get("of"); of == "" || of == c.history { // otherwise the number was counted in another one
 		cl.seq, _ = strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
 	}
-	cl.afresh = cl.seq == 0
 	if !c.join(cl) {
 		return nil, problem{"closed", "too many pages are open; close some of them"}
 	}
@@ -153,8 +151,8 @@ func (c *Console) catchUp(ctx context.Context, cl *client, more ...[]byte) error
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	var frames [][]byte
-	if f := c.after(cl.seq, cl.afresh); f.T == "snapshot" || len(f.Events) > 0 {
-		frames, cl.seq, cl.afresh = append(frames, encode(f)), f.Seq, false
+	if f := c.after(cl.seq, cl.seq == 0 && !cl.knows.shown); f.T == "snapshot" || len(f.Events) > 0 {
+		frames, cl.seq = append(frames, encode(f)), f.Seq
 	}
 	if now := (settled{c.cfg.Session.Policy(), c.cfg.Session.Audited(), true}); now != cl.knows {
 		cl.knows = now
