@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -77,17 +78,11 @@ func hasWords(e gate.Event, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	haystack := strings.ToLower(fmt.Sprintf("%s %s %s %s %s %s %s %s %s %s %s %s\n%s %s %s %s %s\n%s %s %s",
+	text := *cmp.Or(e.DraftText, e.FinalText, new(string))
+	haystack := strings.ToLower(fmt.Sprintf("%s %s %s %s %s %s %s %s %s %s %s %s\n%s %s %s %s %s\n%s %s",
 		e.Type, e.Thread, e.Run, e.Item, e.Call, e.Tool, e.Label, e.Action, e.By, e.Rule, e.Reason, e.Escalate,
-		e.Payload, e.PayloadEdits, e.Args, e.ArgsOverride, e.Result, textOf(e.DraftText), textOf(e.FinalText), e.Changes))
+		e.Payload, e.PayloadEdits, e.Args, e.ArgsOverride, e.Result, text, e.Changes))
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(haystack, word) })
-}
-
-func textOf(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 func writeCSV(w http.ResponseWriter, events []gate.Event) {
