@@ -229,15 +229,14 @@ type state struct {
 
 	items map[string]*Item
 	runs  map[string]*run
-	ended []*run           // the kept runs that ended, in that order
-	gone  map[string]Phase // the last phases of forgotten runs
-	kept  int              // bytes of the lines of ended
+	ended []*run // the kept runs that ended, in that order
+	kept  int    // bytes of the lines of ended
 }
 
 type run struct {
 	Run                               // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int                       // of its lines
-	items   []*Item                   // in the order of their proposals
+	items   []*Item                   // in the order of their proposals; none of a forgotten run
 	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
 }
 
@@ -262,8 +261,6 @@ func (r *run) phase() Phase {
 	}
 	return running
 }
-
-func (st *state) phase(id string) Phase { return cmp.Or(st.runs[id].phase(), st.gone[id]) }
 
 // apply takes one event whose place in the journal was checked. With an error, nothing has changed.
 func (st *state) apply(e Event) error {
@@ -389,9 +386,8 @@ func (st *state) forget() {
 		for _, it := range r.items {
 			delete(st.items, it.ID)
 		}
-		delete(st.runs, r.ID)
 		st.kept -= r.bytes
-		st.gone[r.ID] = r.Phase
+		*r = run{Run: Run{ID: r.ID, Thread: r.Thread, Phase: r.Phase}}
 		st.ended = slices.Delete(st.ended, i, i+1)
 	}
 }

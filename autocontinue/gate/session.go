@@ -128,7 +128,7 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	}
 	s := &Session{options: o, st: &state{
 		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
-		items: make(map[string]*Item), runs: make(map[string]*run), gone: make(map[string]Phase),
+		items: make(map[string]*Item), runs: make(map[string]*run),
 	}}
 	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
 		err = s.replay(journal)
@@ -292,7 +292,7 @@ func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
 		return err
 	}
 	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
-		switch was := s.st.phase(id); {
+		switch was := s.st.runs[id].phase(); {
 		case was == noRun:
 			return fmt.Errorf("%w: no run of that ID was staged", ErrIllegal)
 		case was == p:
@@ -339,9 +339,8 @@ func (s *Session) Item(id string) (Item, bool) {
 func (s *Session) Runs() []Run {
 	s.lock()
 	defer s.mu.Unlock()
-	list := slices.SortedFunc(maps.Values(s.st.runs), func(a, b *run) int {
-		return cmp.Compare(a.items[0].Seq, b.items[0].Seq)
-	})
+	list := slices.DeleteFunc(slices.Collect(maps.Values(s.st.runs)), func(r *run) bool { return r.items == nil })
+	slices.SortFunc(list, func(a, b *run) int { return cmp.Compare(a.items[0].Seq, b.items[0].Seq) })
 	runs := make([]Run, len(list))
 	for i, r := range list {
 		runs[i] = r.Run
@@ -352,7 +351,7 @@ func (s *Session) Runs() []Run {
 
 // Phase returns the phase of a run, also of a forgotten one.
 func (s *Session) Phase(run string) Phase {
-	return read(s, func(st *state) Phase { return st.phase(run) })
+	return read(s, func(st *state) Phase { return st.runs[run].phase() })
 }
 
 // Head returns the sequence number and the hash of the last line, 0 and zeros before the first, and the bytes of all

@@ -70,10 +70,10 @@ func (s *Session) schema(sub Subject) error {
 func (s *Session) earlier(sub Subject, dig string) (*Item, error) {
 	r := s.st.runs[sub.Run]
 	switch {
-	case r == nil && s.st.gone[sub.Run] != noRun:
-		return nil, fmt.Errorf("%w: the run ended long ago: give every run its own ID", ErrIllegal)
 	case r == nil:
 		return nil, nil
+	case r.items == nil:
+		return nil, fmt.Errorf("%w: the run ended long ago: give every run its own ID", ErrIllegal)
 	case r.Thread != sub.Thread:
 		return nil, fmt.Errorf("%w: the run belongs to another thread", ErrIllegal)
 	}

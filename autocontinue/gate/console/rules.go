@@ -136,7 +136,7 @@ func versionOf(text string) string {
 }
 
 // settings returns what holds now.
-func (c *Console) settings() settings {
+func (c *Console) settings() *settings {
 	p := c.cfg.Session.Policy()
 	list := listOf(p)
 	text := layOut(list...)
@@ -147,7 +147,7 @@ func (c *Console) settings() settings {
 		}
 		return box{name, then, line(rule, noteText), unless}
 	}
-	out := settings{
+	out := &settings{
 		Version: versionOf(text), Rules: text, Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
 		Warnings: p.Warnings(),
 	}
@@ -167,10 +167,10 @@ func (c *Console) settings() settings {
 	return out
 }
 
-// change replaces the rules by others made of them, if version is the one that holds and check accepts the new policy:
-// in the file, which a crash leaves old or new, and in the session.
+// change replaces the rules by those that put makes of them, if version is the one that holds and check accepts the new
+// policy: in the file, which a crash leaves old or new, and in the session.
 func (c *Console) change(
-	now time.Time, by, version string, others func([]rule) string, check func(gate.Policy) error,
+	now time.Time, by, version string, put func([]rule) string, check func(gate.Policy) error,
 ) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -179,7 +179,7 @@ func (c *Console) change(
 	if version != versionOf(old) {
 		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
 	}
-	p, err := parse(others(list))
+	p, err := parse(put(list))
 	if err == nil {
 		err = check(p)
 	}

@@ -143,8 +143,8 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	require.Nil(t, change("gate", "response", false))
 	require.Nil(t, change("tool", "profile_get", true))
 	now := d.console.settings()
-	assert.Equal(t, gate.Approved, boxes(&now)["response"])
-	assert.Equal(t, gate.Pending, boxes(&now)["profile_get"])
+	assert.Equal(t, gate.Approved, boxes(now)["response"])
+	assert.Equal(t, gate.Pending, boxes(now)["profile_get"])
 	assert.Equal(t, 1, strings.Count(layOut(listOf(d.session.Policy())...), `"profile_get"`),
 		"the rule is changed, not doubled")
 

@@ -156,8 +156,7 @@ func (c *Console) catchUp(ctx context.Context, cl *client, more ...[]byte) error
 	}
 	if now := (settled{c.cfg.Session.Policy(), c.cfg.Session.Audited(), true}); now != cl.knows {
 		cl.knows = now
-		set := c.settings()
-		frames = append(frames, encode(frame{T: "settings", Settings: &set}))
+		frames = append(frames, encode(frame{T: "settings", Settings: c.settings()}))
 	}
 	for _, f := range append(frames, more...) {
 		if err := c.send(ctx, cl, f); err != nil {
