@@ -21,15 +21,9 @@
 // # Formats
 //
 // The events of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61 and Copilot CLI 1.0.102 were recorded in the real
-// programs; see testdata/recorded. All events of Cursor 1.7 to 3.8 and SubagentStop of Codex are as documented. The
-// documents:
-//
-//   - Claude Code: code.claude.com/docs/en/hooks
-//   - Codex: codex-rs/hooks/schema/generated in github.com/openai/codex
-//   - Gemini CLI: docs/hooks/reference.md in github.com/google-gemini/gemini-cli
-//   - Cursor: cursor.com/docs/hooks. Its stop has no message: the hook keeps the message of afterAgentResponse.
-//   - Copilot CLI: docs.github.com/en/copilot/reference/hooks-reference. Its Stop has no message either: the hook reads
-//     the message in the transcript.
+// programs; see testdata/recorded. All events of Cursor 1.7 to 3.8 and SubagentStop of Codex are as documented:
+// code.claude.com/docs/en/hooks, codex-rs/hooks/schema/generated in github.com/openai/codex, docs/hooks/reference.md in
+// github.com/google-gemini/gemini-cli, cursor.com/docs/hooks, docs.github.com/en/copilot/reference/hooks-reference.
 //
 // Run skips unknown keys. A value of another type than documented is an error. Cursor and Copilot CLI also run the
 // hooks in Claude Code's settings; Run ignores such an event, since these hosts have hooks of their own.
@@ -37,14 +31,14 @@
 // # Limits
 //
 // The limits of package transcript hold. Run waits at most 300 ms until the transcript has the message of the event,
-// and at most a second for the message of a host whose events have none. [Pause.Lack] says that it came too late.
+// and at most a second for the message of a host whose events have none: Cursor tells it in another event, Copilot CLI
+// in the transcript. [Pause.Lack] says that it came too late.
 //
 // Claude Code and Copilot CLI end a turn after 8 continuations in a row. Cursor, Copilot CLI, "claude -p" and "codex
 // exec" do not show the human why a loop ended. Neither the events nor the sessions of Gemini CLI show plan mode.
 //
-// A host runs all hooks in its settings, the user's and the project's. If this hook is there twice, both give one
-// decision. If the transcript lacks the message, the hook counts two pauses. Then the agent gets two messages, and the
-// loop ends sooner.
+// If this hook is in the user's and in the project's settings, the host runs both, and both give one decision. If the
+// transcript lacks the message, the hook counts two pauses. Then the agent gets two messages, and the loop ends sooner.
 //
 // # Errors
 //

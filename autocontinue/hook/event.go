@@ -2,11 +2,9 @@ package hook
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -42,10 +40,8 @@ func (k kind) isPause() bool { return k == stopped || k == subagentStopped || k 
 
 // event is what a host reports, in one form for all hosts. A field that a host does not have is zero.
 type event struct {
-	host   Host
-	kind   kind
-	counts bool // the host gives Loop
-	tells  bool // the host gives Tasks
+	host Host
+	kind kind
 
 	Name       string          `json:"hook_event_name"`
 	Session    string          `json:"session_id"`      // the host's ID of the conversation; never empty
@@ -63,7 +59,7 @@ type event struct {
 	Status  string   `json:"status"`                 // how the turn ended: "aborted", "error"
 	Error   string   `json:"error"`                  // the code of what broke the turn
 	Mode    string   `json:"permission_mode"`        // "plan"
-	Tasks   []task   `json:"background_tasks"`       // work that goes on without the agent
+	Tasks   []any    `json:"background_tasks"`       // work that goes on without the agent; nil if the host does not say
 	Crons   []any    `json:"session_crons"`          // prompts that are scheduled for later
 
 	// These stand in place of others in one host, or for sub-agents.
@@ -80,57 +76,32 @@ type event struct {
 // Every error wraps [ErrEvent] and holds nothing of the payload except names of keys.
 func (h Host) read(payload []byte) (event, error) {
 	e := event{host: h}
-	err := e.decode(payload)
+	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &e)
+	e.kind = kinds[e.Name]
+	e.adapt()
+	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
+	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case !slices.Contains(Hosts(), h):
 		err = fmt.Errorf("there is no host %q; the hosts are %v", string(h), Hosts())
-	case err == nil && e.Name == "":
+	case len(payload) > MaxEvent:
+		err = fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
+	case len(bytes.TrimSpace(payload)) == 0:
+		err = errors.New("it is empty")
+	case isSyntax:
+		err = fmt.Errorf("it is not valid JSON, at byte %d of %d", syntax.Offset, len(payload))
+	case isType && wrong.Field == "":
+		err = errors.New("it is not a JSON object")
+	case isType && (kinds[e.Name] != other || e.Name == ""): // nobody can tell what the value means
+		err = fmt.Errorf("%q has another type than documented", wrong.Field)
+	case e.Name == "":
 		err = errors.New(`"hook_event_name" is missing`)
-	case err == nil:
-		if e.adapt(); e.Session == "" {
-			err = errors.New("it names no session")
-		}
+	case e.Session == "":
+		err = errors.New("it names no session")
+	default:
+		return e, nil
 	}
-	if err != nil {
-		return event{}, fmt.Errorf("%w: %w", ErrEvent, err)
-	}
-	return e, nil
-}
-
-// decode reads the payload. A value of another type than documented is an error: nobody can tell what it means.
-func (e *event) decode(payload []byte) error {
-	if len(payload) > MaxEvent {
-		return fmt.Errorf("it is larger than %d MiB", MaxEvent>>20)
-	}
-	if len(bytes.TrimSpace(payload)) == 0 {
-		return errors.New("it is empty")
-	}
-	var members map[string]json.RawMessage
-	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &members)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("it is not valid JSON, at byte %d of %d", syntax.Offset, len(payload))
-	} else if err != nil {
-		return errors.New("it is not a JSON object")
-	}
-	for key := range members {
-		if key != strings.ToLower(key) { // package json would take it for the one in lower case
-			delete(members, key)
-		}
-	}
-	_, e.counts = members["loop_count"]
-	_, e.tells = members["background_tasks"]
-	exact, err := json.Marshal(members)
-	if err != nil {
-		return err
-	}
-	err = json.Unmarshal(exact, e)
-	if e.kind = kinds[e.Name]; e.kind == other && e.Name != "" {
-		return nil
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%q has another type than documented", wrong.Field)
-	}
-	return err
+	return event{}, fmt.Errorf("%w: %w", ErrEvent, err)
 }
 
 // adapt puts what a host says in other words into the common fields.
@@ -141,8 +112,6 @@ func (e *event) adapt() {
 		if isCopilot || e.CursorVersion != nil {
 			e.kind = other // Cursor and Copilot CLI have hooks of their own
 		}
-	case Codex:
-		e.Agent = cmp.Or(e.Agent, forkOf(e.Session, e.Transcript))
 	case Gemini:
 		e.Message = e.Response
 		if strings.TrimSpace(e.Message.text) == "[no response text]" {
@@ -172,16 +141,6 @@ func (e *event) adapt() {
 	if e.kind == broke {
 		e.Status = e.Error
 	}
-}
-
-// forkOf returns the ID of a Codex thread that was forked from another, "" for the session's first one. They share a
-// session. The name of the transcript has the thread's own ID: rollout-2026-11-02T10-20-30-<uuid>.jsonl.
-func forkOf(session, transcript string) string {
-	const rollout = `(?i)(?:^|[/\\])rollout-[^/\\]*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`
-	if m := regexp.MustCompile(rollout).FindStringSubmatch(transcript); m != nil && m[1] != session {
-		return m[1]
-	}
-	return ""
 }
 
 // copilotSession returns the session whose events a file holds: ~/.copilot/session-state/<session>/events.jsonl.
@@ -234,24 +193,15 @@ func (t *optional) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &t.text)
 }
 
-// task is a piece of background work. One that cannot be read is work all the same.
-type task struct{ Type, Status string }
-
-func (t *task) UnmarshalJSON(data []byte) error {
-	type plain task
-	_ = json.Unmarshal(data, (*plain)(t))
-	return nil
-}
-
-// waitsFor reports whether the task will wake the agent. Only a status that is known to be an end says that it will
-// not. A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
-func (e event) waitsFor(t task) bool {
-	switch strings.ToLower(t.Status) {
+// waitsFor reports whether a task in the background will wake the agent. Only a status that is known to be an end says
+// that it will not. A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
+func (e event) waitsFor(task any) bool {
+	t, _ := task.(map[string]any)
+	status, _ := t["status"].(string)
+	switch strings.ToLower(status) {
 	case "completed", "complete", "done", "finished", "succeeded", "success", "failed", "error", "errored",
 		"killed", "cancelled", "canceled", "stopped", "exited", "aborted", "timeout", "timed_out":
 		return false
 	}
-	return e.kind != subagentStopped || t.Type != "subagent"
+	return e.kind != subagentStopped || t["type"] != "subagent"
 }
-
-func blank(s string) bool { return plaintext.IsBlank(s) }

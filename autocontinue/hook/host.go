@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -105,21 +106,13 @@ func (e event) answer(d autocontinue.Decision, notice string) []byte {
 // note returns what the human reads about the end of a loop, "" if there was none or the agent's own words say it.
 // With two hooks of one pause, the first tells it.
 func (e event) note(d autocontinue.Decision) string {
+	checked := d.Verified != "" || d.Goal != "" && d.Reason == "completion" // and what was not
 	looped := d.Continues > 0 || e.active() || d.Goal != ""
-	switch {
-	case d.Note == "" || d.Replayed:
+	ends := []autocontinue.Reason{"repeat", "cap", "crash_guard", "low_confidence", "superseded", "hold"}
+	if d.Note == "" || d.Replayed || !checked && !(looped && slices.Contains(ends, d.Reason)) {
 		return ""
-	case d.Verified != "", d.Goal != "" && d.Reason == "completion":
-		return "sidecoach: " + d.Note // the human reads what was checked, and what was not
 	}
-	switch d.Reason {
-	case "repeat", "cap", "crash_guard",
-		"low_confidence", "superseded", "hold":
-		if looped {
-			return "sidecoach: " + d.Note
-		}
-	}
-	return ""
+	return "sidecoach: " + d.Note
 }
 
 func encode(r reply) []byte {

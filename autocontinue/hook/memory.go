@@ -14,7 +14,6 @@ import (
 const (
 	maxPrinted = 128 << 10 // bytes of a message's end, which is kept until its pause
 	maxSame    = 4         // hooks of one pause: of the user, the project, the machine and a plugin
-	maxFirst   = 100       // the same, if no hook continued the agent before the pause: then there is no loop
 )
 
 // Memory is what [Run] remembers of a session between two events, beside the state of the loop. It is JSON that only
@@ -115,14 +114,10 @@ func (m memory) inTurn(e event) event {
 // id returns the ID of a pause: all hooks of it know the ID, and no other pause has it. It is never made of the text.
 // It is empty if nothing names the pause.
 func (m memory) id(e event, t transcript.Trace) string {
-	id, most := m.candidate(e, t), maxFirst
-	if m.inTurn(e).active() {
-		most = maxSame
-	}
-	switch again := hash(id) == m.ID; {
-	case again && m.Same >= most: // no pause has so many hooks
-		return ""
-	case t.Old && !again && strings.HasPrefix(id, messagePrefix): // the message of another pause
+	id := m.candidate(e, t)
+	again := hash(id) == m.ID
+	tooOften := again && m.Same >= maxSame                                   // no pause has so many hooks
+	if tooOften || t.Old && !again && strings.HasPrefix(id, messagePrefix) { // or it is the message of another pause
 		return ""
 	}
 	return id
@@ -143,7 +138,7 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 	active := ":" + strconv.FormatBool(m.inTurn(e).active())
 	t.Old = false
 	switch {
-	case e.Generation != "" && e.counts:
+	case e.Generation != "":
 		return "prompt:" + hash(e.Generation) + ":" + strconv.Itoa(e.Loop) + active
 	case e.host == Gemini && e.Time != nil:
 		return "time:" + string(e.Time) + active

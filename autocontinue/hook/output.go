@@ -6,25 +6,17 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/transcript"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// output returns what [autocontinue.AutoContinue.Handle] decides about.
-//
-//   - Session is the event's key. Run is empty: each pause is a run of its own.
-//   - Turn is the transcript's ID of the human's prompt. It is empty when a hook continued the agent: that opens no
-//     turn.
-//   - ID is [memory.id].
-//   - Text is the message: the event's, else the one that the memory holds, else the transcript's. If the host's
-//     message accumulates, it is the last message, if the transcript has that.
-//   - Request is the event's prompt if that is the human's, else the transcript's.
-//   - Continues is the larger of the transcript's count and the host's.
-//   - Work is what the agent did, by the transcript.
-//   - Failed is set for a turn that broke. Hold is set when only the human may go on.
+// output returns what [autocontinue.AutoContinue.Handle] decides about. Each pause is a run of its own. Turn is empty
+// when a hook continued the agent: that opens no turn. Text is the message of the event, else the one that the memory
+// holds, else the transcript's; if the host's message accumulates, it is the last message, if the transcript has that.
 func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	turn := m.inTurn(e)
 	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: max(t.Continues, turn.Loop, 0)}
 	prompt := e.Prompt.text
-	if !blank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.Transcript.IsOurs(prompt) {
+	if !plaintext.IsBlank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.Transcript.IsOurs(prompt) {
 		out.Request = strings.ToValidUTF8(prompt[:min(len(prompt), maxRequest)], "")
 	}
 	if !turn.active() {
@@ -34,17 +26,14 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	if held, ok := m.heldFor(e); ok && !message.given {
 		message = some(held)
 	}
-	shown := message.given && t.Shows(message.text, e.host.accumulates())
-	switch {
-	case !message.given && t.Message != "" && (!t.Old || m.knows(e, t)):
-		message = some(t.Message)
-	case e.host.accumulates() && shown:
+	shown := message.given && e.host.accumulates() && t.Shows(message.text, true)
+	if shown || !message.given && t.Message != "" && (!t.Old || m.knows(e, t)) {
 		message = some(t.Message)
 	}
 	out.Text = message.text
 	out.ID = m.id(e, t)
 	out.Work = t.Work
-	if e.kind == broke && blank(out.Text) {
+	if e.kind == broke && plaintext.IsBlank(out.Text) {
 		out.Text = e.Status
 	}
 	status := strings.ToLower(e.Status)
@@ -69,7 +58,7 @@ func (m memory) hold(e event, t transcript.Trace, message bool, continues int) s
 		return "aborted"
 	case !e.ended():
 		return "an end that is not known"
-	case !e.tells && t.Waits, slices.ContainsFunc(e.Tasks, e.waitsFor):
+	case e.Tasks == nil && t.Waits, slices.ContainsFunc(e.Tasks, e.waitsFor):
 		return "background work"
 	case len(e.Crons) > 0:
 		return "a scheduled prompt"

@@ -104,10 +104,9 @@ func (r *replay) flush() error {
 	return r.show(m)
 }
 
-// Effect says what the human's next words make of the decision: it "agrees" (it continues the agent, and the human then
-// did the same), it is "against" the human (it continues the agent, and the human answered a question or said no), or
-// it "missed" (it lets the agent stop, and the human then continued it). Empty words do not tell. Answered says that
-// the words answer a question of the agent.
+// Effect compares the decision with the human's next words: it "agrees" (both continue the agent), it is "against" the
+// human (it continues the agent, and the human answered a question or said no), or it "missed" (only the human continued
+// the agent). Empty words do not tell. Answered says that the words answer a question of the agent.
 func (m Moment) Effect() (effect string, reply transcript.Reply, answered bool) {
 	result := m.Decision.Result
 	reply = transcript.ReadReply(m.Next)

@@ -166,7 +166,7 @@ func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory
 	}
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped, !e.ended(),
-		e.Message.given && blank(e.Message.text):
+		e.Message.given && plaintext.IsBlank(e.Message.text):
 		done = nil
 	case !e.Message.given:
 		wait = waitForLast

@@ -25,22 +25,21 @@
 //
 // Files commands.txt, tools.txt and files.txt say what commands, tools and files are. The rules:
 //
-//   - A file outside of the project does not count as edited. The project is the repository of the folder where the
-//     agent works, or that folder. Temporary files, logs and what a build makes do not count either.
+//   - Files outside of the project, temporary files, logs and what a build makes do not count as edited. The project is
+//     the repository of the folder where the agent works, or that folder.
 //   - A check succeeded when its exit status is 0 and its output shows no failure. When a pipe or a list of commands
 //     takes the status away, the output decides; when that shows nothing, the outcome is unknown.
 //   - An edit of code makes all checks before it stale. A successful check after it closes it; a commit or a push
-//     does not. An edit of documents makes no check stale.
-//   - A file that the agent made and removed again, such as a script to try something, leaves no edit behind.
-//   - Links, moves and removals of files that are not source code count as edits of documents.
+//     does not. An edit of documents makes no check stale. Links, moves and removals of files that are not source code
+//     count as such. A file that the agent made and removed again leaves no edit behind.
 //   - An unknown tool, a sub-agent, a command that cannot be read, another branch, and lines that cannot be read make
 //     the facts unknown. So does a check whose outcome is unknown, such as a request to another machine. The next edit
 //     or successful check makes them known again.
 //   - An edit that was not checked stays open in the next turn when the human only tells the agent to go on or says
 //     yes ([ReadReply]). Another request takes the work as it is.
 //
-// The field Session is unknown where something happened that changes no file of the project, such as an installation:
-// then a claim of a change is not false because no file was edited. Checks may lack some where Edited is unknown.
+// The field Session is unknown where something happened that changes no file of the project, such as an installation.
+// Checks may lack some where Edited is unknown.
 //
 // # Limits
 //

@@ -1,9 +1,6 @@
 package transcript
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // entryKind says what happened.
 type entryKind uint8
@@ -42,23 +39,12 @@ type line struct {
 	dir     string // where the agent works
 
 	entries []entry
-	isJSON  bool
 	known   bool // the host writes such lines
 }
 
 func (l *line) add(e entry) { l.entries = append(l.entries, e) }
 
-// readLine reads a line that begins at an offset. Seen are the IDs of the last messages, the last one last.
-func readLine(f Format, subagent bool, text []byte, at int64, seen []string) (l line) {
-	v, ok := parse(text)
-	if ok {
-		l = read(f, v, "offset:"+strconv.FormatInt(at, 10), subagent, seen)
-	}
-	l.isJSON = ok
-	return l
-}
-
-// read reads a line. ID is that of a message without one.
+// read reads a line. ID is that of a message without one. Seen are the IDs of the last messages, the last one last.
 func read(f Format, v value, id string, subagent bool, seen []string) line {
 	switch f {
 	case claude:

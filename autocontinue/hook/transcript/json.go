@@ -12,7 +12,7 @@ import (
 type value struct{ any }
 
 func parse(data []byte) (v value, ok bool) {
-	err := json.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &v.any)
+	err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &v.any)
 	return v, err == nil
 }
 
@@ -31,21 +31,22 @@ func (v value) isObject() bool {
 
 func (v value) has(key string) bool { return v.at(key).any != nil }
 
+// text returns a text or a number, as text.
 func (v value) text(path ...string) string {
-	s, _ := v.at(path...).any.(string)
-	return s
+	switch m := v.at(path...).any.(type) {
+	case string:
+		return m
+	case float64:
+		return strconv.FormatFloat(m, 'f', -1, 64)
+	}
+	return ""
 }
 
-// first returns the first of these members that is a text or a number, as text.
+// first returns the first of these members that is not empty.
 func (v value) first(keys ...string) string {
 	for _, key := range keys {
-		switch m := v.at(key).any.(type) {
-		case string:
-			if m != "" {
-				return m
-			}
-		case float64:
-			return strconv.FormatFloat(m, 'f', -1, 64)
+		if text := v.text(key); text != "" {
+			return text
 		}
 	}
 	return ""

@@ -2,13 +2,13 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"strconv"
 )
 
 const maxLine = 4 << 20 // bytes of a line; a longer one is left out
-
-var byteOrderMark = []byte("\ufeff")
 
 // lines reads a file's lines. It holds no more than one of them.
 type lines struct {
@@ -21,6 +21,9 @@ type lines struct {
 	long  bool   // it is too long, and text is empty
 	whole bool   // it has an end
 	err   error
+
+	value  value // of the line
+	isJSON bool
 }
 
 func newLines(r io.ReaderAt, at, size int64) *lines {
@@ -42,11 +45,19 @@ func (l *lines) scan() bool {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err != nil && !errors.Is(err, io.EOF):
-			l.err = err
+			l.err = cause(err)
 			return false
 		}
 		l.no++
 		l.whole = err == nil
+		l.value, l.isJSON = parse(l.text)
 		return l.next > l.at
 	}
+}
+
+func (l *lines) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
+
+// read reads the line. Seen are the IDs of the last messages, the last one last.
+func (l *lines) read(f Format, subagent bool, seen []string) line {
+	return read(f, l.value, "offset:"+strconv.FormatInt(l.at, 10), subagent, seen)
 }

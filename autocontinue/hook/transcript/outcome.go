@@ -60,37 +60,26 @@ func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
 	if st == statusKept && r.known && (r.exit == 126 || r.exit == 127) {
 		return "", false // there is no such program
 	}
-	if e.Check == classify.CheckTest {
-		return e.testOutcome(r, st, readReport(output))
+	isTest, rep := e.Check == classify.CheckTest, report{}
+	if isTest {
+		rep = readReport(output)
 	}
 	switch {
-	case st == statusHidden:
-	case st == statusLost:
-		return e.seen(r, output), true
-	case !r.failed:
-		return e.shown(output), true
-	case r.exit == 124, r.exit > 128:
-	case e.Chained:
-		return "", false // it may be the one that failed
-	default:
-		return classify.OutcomeFailed, true
-	}
-	return classify.OutcomeUnknown, true
-}
-
-// testOutcome says how a test run ended. A failure that the output shows outweighs the exit status.
-func (e effect) testOutcome(r result, st status, rep report) (classify.CheckOutcome, bool) {
-	switch {
-	case rep.failed:
+	case rep.failed: // that outweighs the exit status
 		return classify.OutcomeFailed, true
 	case st == statusHidden:
-	case st == statusLost, e.Chained && r.failed:
+	case isTest && (st == statusLost || e.Chained && r.failed):
 		if rep.passed && (!r.failed || e.Chained || r.known) {
 			return classify.OutcomePassed, true
 		}
+	case st == statusLost:
+		return e.seen(r, output), true
 	case !r.failed:
-		return classify.OutcomePassed, !rep.empty
-	case r.exit != 124 && r.exit <= 128:
+		return e.shown(output), !rep.empty
+	case r.exit == 124, r.exit > 128: // it was ended
+	case e.Chained:
+		return "", false // another check may be the one that failed
+	default:
 		return classify.OutcomeFailed, true
 	}
 	return classify.OutcomeUnknown, true

@@ -107,24 +107,22 @@ func bareWords(words string) string {
 func inARow(words string) (kind Reply) {
 	for _, part := range replyPatterns()["join"].Split(words, -1) {
 		bare := bareWords(spoken(part))
+		found := replyNone
 		manners := is("before", bare+" ") // "ok" and "great" before a nudge
 		switch {
-		case bare == "":
 		case is("nudge", bare):
-			if kind == "" || kind == replyNudge {
-				kind = replyNudge
-			} else {
-				kind = replyYesNudge
-			}
+			found = replyNudge
 		case is("assent", bare) && !manners:
-			if kind == "" || kind == replyAssent {
-				kind = replyAssent
-			} else {
-				kind = replyYesNudge
-			}
-		case !manners && !is("after", " "+bare):
+			found = replyAssent
+		case bare == "", manners, is("after", " "+bare):
+			continue
+		default:
 			return ""
 		}
+		if kind != "" && kind != found {
+			found = replyYesNudge
+		}
+		kind = found
 	}
 	return kind
 }

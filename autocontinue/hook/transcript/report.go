@@ -17,9 +17,6 @@ type report struct {
 }
 
 func readReport(output string) (r report) {
-	if n := len(output) - maxOutput; n > 0 {
-		output = output[n:]
-	}
 	ran, ok := 0, false
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(plaintext.StripEscapes(line))
@@ -37,9 +34,7 @@ func readReport(output string) (r report) {
 			ran += r.count(line)
 		}
 	}
-	if ok && ran > 0 {
-		r.passed = true
-	}
+	r.passed = r.passed || ok && ran > 0
 	r.empty = r.empty && !r.passed && ran == 0
 	return r
 }

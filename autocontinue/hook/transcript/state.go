@@ -59,15 +59,9 @@ func (s *State) Sent(echoes bool) {
 // A host may write the last lines a moment after it has called the hook, so Await reads again until done is satisfied,
 // for at most limit. When done is not satisfied then, the trace is Behind. A nil done is satisfied at once.
 func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) (t Trace) {
-	if ctx == nil {
-		panic("transcript: Await with a nil context")
-	}
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
 	end := time.After(limit)
-	for size := int64(-1); ; {
-		var err error
-		if size, err = s.readNew(ctx, src, size); err != nil {
+	for {
+		if err := s.readNew(ctx, src); err != nil {
 			t = Trace{Err: cause(err)}
 		} else {
 			t = s.trace()
@@ -76,7 +70,7 @@ func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done
 			return t
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(poll):
 			continue
 		case <-ctx.Done():
 		case <-end:
@@ -89,23 +83,16 @@ func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done
 	}
 }
 
-// readNew reads what is new since the file had a size, and returns its size now.
-func (s *State) readNew(ctx context.Context, src Source, was int64) (size int64, err error) {
+func (s *State) readNew(ctx context.Context, src Source) error {
 	f, size, err := open(src.Path, src.Dir)
 	if err != nil {
-		return was, err
+		return err
 	}
 	defer f.Close()
-	if size != was {
-		err = s.read(ctx, f, size, src)
-	}
-	switch {
-	case err != nil:
-		return was, err
-	case !s.Known:
+	if err = s.read(ctx, f, size, src); err == nil && !s.Known {
 		err = errors.New("none of its lines is one that this host writes")
 	}
-	return size, err
+	return err
 }
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
@@ -132,10 +119,10 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 		case l.long:
 			s.add(entry{kind: lost})
 		default:
-			parsed := readLine(src.Format, src.Subagent, l.text, l.at, s.Messages)
-			if !l.whole && !parsed.isJSON { // it is still being written
+			if !l.whole && !l.isJSON { // it is still being written
 				return s.mark(r, l.at)
 			}
+			parsed := l.read(src.Format, src.Subagent, s.Messages)
 			s.Known = s.Known || parsed.known
 			s.move(parsed.dir)
 			for _, e := range parsed.entries {

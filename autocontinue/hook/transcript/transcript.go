@@ -47,7 +47,7 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
 	l := newLines(r, 0, size)
 	for l.no < maxHeadLines && l.next < maxHead && l.scan() {
-		v, _ := parse(l.text)
+		v := l.value
 		f := formatOf(v)
 		if f == "" {
 			continue
@@ -66,7 +66,7 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	}
 	switch {
 	case l.err != nil:
-		return nil, fmt.Errorf("transcript: %w", cause(l.err))
+		return nil, fmt.Errorf("transcript: %w", l.err)
 	case t.Format != "":
 		return t, nil
 	}

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -23,8 +22,8 @@ type Event struct {
 }
 
 // Walk goes through the file from its beginning and calls visit for each event, in memory that does not grow with the
-// file. Long counts the lines that it left out because they are longer than 4 MiB. It skips lines that are cut off, of
-// another format or of another session, and reports them with an error at the end of the file. Other errors come from
+// file. Long counts the lines that it left out because they are longer than 4 MiB. It skips lines that are cut off,
+// of another format or of another session, and reports them with an error at the end of the file. Other errors come from
 // visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
 	w := &walk{
@@ -64,27 +63,23 @@ func (w *walk) lines(ctx context.Context) error {
 			w.long++
 			w.state.add(entry{kind: lost})
 		}
-		if len(bytes.TrimSpace(l.text)) == 0 {
-			continue
-		}
-		parsed := readLine(w.Format, w.Subagent, l.text, l.at, w.state.Messages)
-		if w.known(parsed) {
+		parsed := l.read(w.Format, w.Subagent, w.state.Messages)
+		switch {
+		case w.known(parsed):
 			if err := w.take(parsed); err != nil {
 				return err
 			}
 			continue
+		case l.blank(), l.isJSON && formatOf(l.value) == "": // of a newer version
+			continue
 		}
-		v, _ := parse(l.text)
-		if other := formatOf(v); parsed.isJSON && !parsed.known && (other == "" || other == w.Format) {
-			continue // of a newer version
-		}
-		cutOff = !parsed.isJSON && !l.whole
+		cutOff = !l.isJSON && !l.whole
 		if unread++; unread == 1 {
 			firstUnread = l.no
 		}
 	}
 	if l.err != nil {
-		return cause(l.err)
+		return l.err
 	}
 	if !cutOff { // or what came after is not known
 		if err := w.pause(); err != nil {
