@@ -187,15 +187,17 @@ func tasksKinds(names []string) (kinds []string) {
 			all = append(all, nameKinds(name)...)
 		}
 	}
-	kinds = []string{kindEdit, kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead} // the strongest first
-	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(all, kind) })
-	switch {
-	case len(kinds) == 0:
-		return []string{kindRun}
-	case kinds[0] == kindEdit:
-		return kinds[:min(2, len(kinds))]
+	for _, kind := range []string{kindEdit, kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead} {
+		if slices.Contains(all, kind) { // the strongest first
+			if kinds = append(kinds, kind); kind != kindEdit {
+				return kinds
+			}
+		}
 	}
-	return kinds[:1]
+	if kinds == nil {
+		return []string{kindRun}
+	}
+	return kinds
 }
 
 // nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".

@@ -74,10 +74,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		e.files(w, name, args)
 	}
 	if len(writes) > 0 && input != "" {
-		if w.written == nil {
-			w.written = make(map[string]string)
-		}
-		w.written[w.resolve(writes[0])] = input
+		w.written = with(w.written, w.resolve(writes[0]), input)
 	}
 	script := strings.Contains(words[0], "/") && !strings.ContainsAny(words[0][:1], "/~$")
 	switch {

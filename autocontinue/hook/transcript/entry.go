@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // entryKind says what happened.
 type entryKind uint8
@@ -65,21 +68,11 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 func among(list, word string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
 
 func startsWith(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // end returns at most the last n bytes of s, whole characters.
 func end(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
 
 // clip returns at most n bytes of s, whole characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
-}
+func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }

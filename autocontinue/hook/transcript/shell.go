@@ -310,6 +310,14 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 	return effects
 }
 
+// with returns a map with one more entry. The old one stays as it is: an outer shell has it.
+func with(old map[string]string, key, value string) map[string]string {
+	m := map[string]string{key: value}
+	maps.Copy(m, old)
+	m[key] = value
+	return m
+}
+
 // assign notes variables that are set to plain words.
 func (w *walker) assign(assigns []*syntax.Assign) {
 	for _, a := range assigns {
@@ -318,11 +326,7 @@ func (w *walker) assign(assigns []*syntax.Assign) {
 		}
 		value := w.word(a.Value)
 		if len(value) <= maxValue && (a.Value.Lit() != "" || !strings.Contains(value, "$")) {
-			w.vars = maps.Clone(w.vars)
-			if w.vars == nil {
-				w.vars = make(map[string]string)
-			}
-			w.vars[a.Name.Value] = value
+			w.vars = with(w.vars, a.Name.Value, value)
 		}
 	}
 }
@@ -362,17 +366,12 @@ func (w *walker) parts(parts []syntax.WordPart) string {
 	return b.String()
 }
 
+// parameter returns the value of a variable that the script sets to plain words, and others as they stand.
 func (w *walker) parameter(p *syntax.ParamExp) string {
-	plain := p.Index == nil && p.Exp == nil && p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl
-	if value, ok := w.vars[p.Param.Value]; ok && plain {
+	var b strings.Builder
+	_ = syntax.NewPrinter().Print(&b, p)
+	if value, ok := w.vars[strings.Trim(b.String(), "${}")]; ok {
 		return value
 	}
-	if p.Short && p.Index == nil {
-		return "$" + p.Param.Value
-	}
-	index := ""
-	if word, ok := p.Index.(*syntax.Word); ok {
-		index = "[" + word.Lit() + "]"
-	}
-	return "${" + p.Param.Value + index + "}"
+	return b.String()
 }

@@ -15,14 +15,13 @@ import (
 
 const (
 	maxRead = 32 << 20 // bytes that are read at most at a time, from the end
-	checked = 1 << 10  // bytes before the offset that must be the same
 	poll    = 10 * time.Millisecond
 )
 
 // Source says where a transcript is and how to read it.
 type Source struct {
 	Format   Format
-	Path     string // a relative one is below Dir
+	Path     string // absolute, or below "~/"
 	Dir      string // where the agent works, as far as the host says
 	Subagent bool   // the transcript is a sub-agent's own
 
@@ -36,8 +35,8 @@ type Source struct {
 type State struct{ position }
 
 type position struct {
+	File   string `json:"file,omitempty"`   // hash of its name
 	Offset int64  `json:"offset,omitempty"` // where the next line begins
-	Sum    string `json:"sum,omitempty"`    // of the bytes before it
 	Known  bool   `json:"known,omitempty"`  // a line was one of the host
 	fold
 }
@@ -84,7 +83,7 @@ func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done
 }
 
 func (s *State) readNew(ctx context.Context, src Source) error {
-	f, size, err := open(src.Path, src.Dir)
+	f, size, err := open(src.Path)
 	if err != nil {
 		return err
 	}
@@ -96,12 +95,8 @@ func (s *State) readNew(ctx context.Context, src Source) error {
 }
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
-	sum, err := s.checksum(r, size)
-	if err != nil {
-		return err
-	}
-	if s.Offset == 0 || sum != s.Sum { // another file, or one that was written anew
-		*s = State{position{fold: fold{Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}}
+	if file := hash(src.Path); file != s.File || s.Offset > size { // another file, or one that was written anew
+		*s = State{position{File: file, fold: fold{Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}}
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)
@@ -120,7 +115,7 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 			s.add(entry{kind: lost})
 		default:
 			if !l.whole && !l.isJSON { // it is still being written
-				return s.mark(r, l.at)
+				return nil
 			}
 			parsed := l.read(src.Format, src.Subagent, s.Messages)
 			s.Known = s.Known || parsed.known
@@ -129,46 +124,25 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 				s.add(e)
 			}
 		}
+		s.Offset = l.next
 	}
-	if l.err != nil {
-		return l.err
-	}
-	return s.mark(r, l.next)
-}
-
-// mark remembers where the next line begins, and what stands before it.
-func (s *State) mark(r io.ReaderAt, at int64) (err error) {
-	s.Offset = at
-	s.Sum, err = s.checksum(r, at)
-	return err
-}
-
-// checksum returns a name for the bytes before the offset.
-func (s *State) checksum(r io.ReaderAt, size int64) (string, error) {
-	if s.Offset > size {
-		return "", nil
-	}
-	buf := make([]byte, min(s.Offset, checked))
-	if _, err := r.ReadAt(buf, s.Offset-int64(len(buf))); err != nil && !errors.Is(err, io.EOF) {
-		return "", err
-	}
-	return hash(string(buf)), nil
+	return l.err
 }
 
 // open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
-func open(path, dir string) (*os.File, int64, error) {
-	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
-		path = filepath.Join(home, path[2:])
+func open(path string) (*os.File, int64, error) {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, rest)
+		}
 	}
 	switch {
 	case path == "":
 		return nil, 0, errors.New("the host names none")
-	case filepath.IsAbs(path):
-		return OpenFile(path)
-	case dir == "":
-		return nil, 0, errors.New("its name is not absolute, and the host names no working directory")
+	case !filepath.IsAbs(path):
+		return nil, 0, errors.New("its name is not absolute")
 	}
-	return OpenFile(filepath.Join(dir, path))
+	return OpenFile(path)
 }
 
 // OpenFile opens a regular file for reading and returns its size. It does not wait for the writer of a pipe. Its errors
