@@ -64,33 +64,12 @@ func (h Hook) lineIn(o *hujson.Object) (line string, mixed bool) {
 	return "", false
 }
 
-// each calls f for each command line of this hook in v.
-func (h Hook) each(v *hujson.Value, f func(line string, mixed bool)) {
-	for v := range v.All() {
-		if o, ok := v.Value.(*hujson.Object); ok {
-			if line, mixed := h.lineIn(o); line != "" {
-				f(line, mixed)
-			}
-		}
-	}
-}
-
 // Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. The
 // lines that another version wrote are replaced.
 func (h Hook) Merge(settings []byte) (merged []byte, err error) {
-	root, _, err := parse(settings)
-	if err != nil {
-		return nil, err
-	}
-	same := 0
-	h.each(root, func(line string, _ bool) {
-		if line == h.line() {
-			same++
-		}
-	})
 	events := hosts[h.Host].events
 	merged, times, err := h.Remove(settings)
-	if err != nil || times == len(events) && same == times {
+	if err != nil || times == len(events) && times == bytes.Count(settings, encode(h.line(), "", "")) {
 		return settings, err
 	}
 	if merged == nil {
@@ -183,11 +162,17 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	if hooks == nil {
 		return settings, 0, nil
 	}
-	h.each(hooks, func(line string, mixed bool) {
-		if times++; mixed {
-			err = fmt.Errorf("a line does more than run sidecoach: %.200q", line)
+	for v := range hooks.All() {
+		if o, ok := v.Value.(*hujson.Object); ok {
+			line, mixed := h.lineIn(o)
+			if line != "" {
+				times++
+			}
+			if mixed {
+				err = fmt.Errorf("a line does more than run sidecoach: %.200q", line)
+			}
 		}
-	})
+	}
 	if err != nil || times == 0 {
 		return settings, times, err
 	}
