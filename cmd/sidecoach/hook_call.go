@@ -90,7 +90,7 @@ func (o *hookOptions) answer(
 	}
 	projects, ignored := project.Open(k.store, string(h), time.Now), ""
 	answer, err := hook.Run(ctx, h, payload, hook.Config{
-		Sessions: sessions{k.store, &k.session}, Secrets: ownSecrets(),
+		Sessions: k, Secrets: ownSecrets(),
 		Prompted: func(ctx context.Context, session, folder string, first bool) {
 			dir := folderOf(folder)
 			s, why := o.in(ctx, projects, dir)
@@ -151,15 +151,14 @@ func (o *hookOptions) answer(
 	return answer, storeFailure(err, stays)
 }
 
-// sessions keeps the hook's memory in the file of a session, beside the state.
-type sessions struct {
-	store *filestore.Store
-	last  *string // which session was asked for
+// document returns the file of a session, which holds the loop's state and the hook's memory.
+func (k *keeper) document(session string) (*filestore.Document[filestore.Session], error) {
+	k.session = session
+	return k.store.Session(session)
 }
 
-func (s sessions) Load(ctx context.Context, session string) (autocontinue.State, hook.Memory, error) {
-	*s.last = session
-	doc, err := s.store.Session(session)
+func (k *keeper) Load(ctx context.Context, session string) (autocontinue.State, hook.Memory, error) {
+	doc, err := k.document(session)
 	if err != nil {
 		return autocontinue.State{}, hook.Memory{}, err
 	}
@@ -167,11 +166,10 @@ func (s sessions) Load(ctx context.Context, session string) (autocontinue.State,
 	return v.State, memoryOf(v), err
 }
 
-func (s sessions) Update(
+func (k *keeper) Update(
 	ctx context.Context, session string, fn func(autocontinue.State, hook.Memory) (autocontinue.State, hook.Memory, error),
 ) error {
-	*s.last = session
-	doc, err := s.store.Session(session)
+	doc, err := k.document(session)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func waiting(ctx context.Context, state string) ([]entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, memory, err := sessions{store, new(string)}.Load(ctx, e.Session)
+		_, memory, err := (&keeper{store: store}).Load(ctx, e.Session)
 		if err != nil {
 			return nil, err
 		}
