@@ -21,7 +21,7 @@ const (
 // Source says where a transcript is and how to read it.
 type Source struct {
 	Format   Format
-	Path     string // absolute, or below "~/"
+	Path     string // a relative one is below Dir
 	Dir      string // where the agent works, as far as the host says
 	Subagent bool   // the transcript is a sub-agent's own
 
@@ -83,7 +83,7 @@ func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done
 }
 
 func (s *State) readNew(ctx context.Context, src Source) error {
-	f, size, err := open(src.Path)
+	f, size, err := open(src.Path, src.Dir)
 	if err != nil {
 		return err
 	}
@@ -130,17 +130,17 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 }
 
 // open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
-func open(path string) (*os.File, int64, error) {
+func open(path, dir string) (*os.File, int64, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			path = filepath.Join(home, rest)
 		}
 	}
-	switch {
-	case path == "":
+	if path == "" {
 		return nil, 0, errors.New("the host names none")
-	case !filepath.IsAbs(path):
-		return nil, 0, errors.New("its name is not absolute")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
 	}
 	return OpenFile(path)
 }

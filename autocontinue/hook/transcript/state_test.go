@@ -234,8 +234,6 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		"no name": {Source{Format: claude}, "the host names none"},
-		"not absolute": {Source{Format: claude, Path: "a"},
-			"its name is not absolute"},
 		"zero byte": {Source{Format: claude, Path: "/a\x00b"}, "invalid argument"},
 		"missing":   {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
 		"a folder":  {Source{Format: claude, Path: dir}, "it is not a regular file"},
