@@ -48,7 +48,7 @@ var hosts = map[hook.Host]host{
 	},
 	hook.Gemini: {
 		events:  []string{"AfterAgent", "BeforeAgent"},
-		element: `{"hooks":[{"name":"sidecoach","type":"command","command":LINE,"timeout":SECONDS000}]}`,
+		element: `{"hooks":[{"name":"sidecoach","type":"command","command":LINE,"timeout":MILLISECONDS}]}`,
 		project: []string{".gemini/settings.json"},
 		name:    "settings.json",
 	},
@@ -79,8 +79,8 @@ func (h Hook) element(event string) json.RawMessage {
 	case h.Host == hook.Copilot && runtime.GOOS == "windows":
 		element = strings.Replace(element, "bash", "powershell", 1)
 	}
-	line := string(encode(h.line(), "", ""))
-	return json.RawMessage(strings.NewReplacer("LINE", line, "SECONDS", strconv.Itoa(h.Timeout)).Replace(element))
+	return json.RawMessage(strings.NewReplacer("LINE", string(encode(h.line(), "", "")),
+		"MILLISECONDS", strconv.Itoa(h.Timeout*1000), "SECONDS", strconv.Itoa(h.Timeout)).Replace(element))
 }
 
 // Snippet returns the settings of a host that has no others.
