@@ -5,12 +5,16 @@ import (
 	"strings"
 )
 
+// copilotTypes are what types of events begin with. New ones come with every version.
+const copilotTypes = " abort session user assistant tool subagent hook system skill model " +
+	"permission elicitation external_tool mcp command auto_mode_switch "
+
 // readCopilot reads an event of a session of Copilot CLI: JSON Lines in
 // ~/.copilot/session-state/<session>/events.jsonl. A call stands there twice, in the answer that asked for it and
 // when it began; "agentId" marks what a sub-agent did. A hook's reason is a user message like the human's.
 func readCopilot(v value, id string) (l line) {
 	kind, d := v.text("type"), v.at("data")
-	if !d.isObject() || !isCopilotType(kind) {
+	if group, _, _ := strings.Cut(kind, "."); !d.isObject() || !among(copilotTypes, group) {
 		return l
 	}
 	l.known = true
@@ -41,7 +45,7 @@ func readCopilot(v value, id string) (l line) {
 		say(d.text("summary"))
 	case "system.notification": // that something in the background ended
 		r := result{ended: d.text("kind", "shellId")}
-		r.stopped = !r.readStatus(d.at("kind").first("exitCode"))
+		r.stopped = !r.readStatus(d.text("kind", "exitCode"))
 		l.add(entry{kind: notice, result: r})
 	case "session.mode_changed":
 		l.add(entry{kind: mode, text: d.text("newMode")})
@@ -49,15 +53,6 @@ func readCopilot(v value, id string) (l line) {
 		l.add(entry{kind: abort})
 	}
 	return l
-}
-
-// isCopilotType reports whether a type is one of an event. New ones come with every version, of the kinds that are
-// there.
-func isCopilotType(kind string) bool {
-	const groups = " abort session user assistant tool subagent hook system skill model " +
-		"permission elicitation external_tool mcp command auto_mode_switch "
-	group, _, _ := strings.Cut(kind, ".")
-	return among(groups, group)
 }
 
 // copilotCall reads a call. Its arguments are an object, a text that holds one, or a patch.
@@ -99,25 +94,20 @@ func copilotResult(d value) result {
 	}
 	trimmed := strings.TrimRight(r.output, " \n")
 	last := trimmed[strings.LastIndexByte(trimmed, '\n')+1:]
-	if strings.HasPrefix(last, "<") {
-		if _, rest, ok := strings.Cut(last, "with exit code "); !ok {
-			r.running = copilotRunning(last)
-			r.task = strings.Contains(last, "started in background") // the host tells the agent of its end
-		} else if r.readStatus(rest) {
+	_, status, ended := strings.Cut(last, "with exit code ")
+	switch {
+	case !strings.HasPrefix(last, "<"):
+	case ended:
+		if r.readStatus(status) {
 			r.output = strings.TrimSuffix(trimmed, last)
 		}
+	case pattern("copilot-running").MatchString(last):
+		r.running = "shell"
+		if m := pattern("copilot-shell").FindStringSubmatch(last); m != nil {
+			r.running = m[1]
+		}
+		r.task = strings.Contains(last, "started in background") // the host tells the agent of its end
 	}
-	r.readStatus(d.at("shellExecution").first("exitCode"))
+	r.readStatus(d.text("shellExecution", "exitCode"))
 	return r
-}
-
-// copilotRunning returns the shell in which a command goes on, by the last line of what the model was told.
-func copilotRunning(last string) string {
-	if !pattern("copilot-running").MatchString(last) {
-		return ""
-	}
-	if m := pattern("copilot-shell").FindStringSubmatch(last); m != nil {
-		return m[1]
-	}
-	return "shell"
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-const geminiTypes = " user gemini info error warning "
-
 // readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
 // later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and
 // what came after it, {"$set": {"messages": …}} sets all of them. Seen are the IDs of the last messages that were
@@ -23,7 +21,7 @@ func readGemini(v value, seen []string) (l line) {
 		l.geminiAll(v.list("$set", "messages"), seen)
 	case kind == "" && v.text("sessionId") != "" && !v.has("messages"): // with them it is of a version before 2026
 		l.session = v.text("sessionId")
-	case v.text("id") != "" && among(geminiTypes, kind):
+	case v.text("id") != "" && among(" user gemini info error warning ", kind):
 		l.geminiMessage(v, kind)
 	default:
 		l.known = false
@@ -38,31 +36,27 @@ const geminiSummary = "Got it. Thanks for the additional context!"
 // was said in it. After a compaction the work is still known. When the array does not continue what was read in
 // another way, the history was made shorter: then the work is unknown.
 func (l *line) geminiAll(list []value, seen []string) {
-	from := 0
-	compacted := false
-	if len(seen) > 0 {
-		prompt := -1
-		for i, m := range list {
-			said, _ := geminiContent(m.at("content"))
-			compacted = compacted || m.text("type") == "gemini" && said == geminiSummary
-			switch {
-			case m.text("id") == seen[len(seen)-1]:
-				from = i + 1
-			case m.text("type") == "user" && !gemini.IsNotice(said):
-				prompt = i
-			}
+	from, prompt, compacted := 0, -1, false
+	for i, m := range list {
+		said, _ := geminiContent(m.at("content"))
+		compacted = compacted || m.text("type") == "gemini" && said == geminiSummary
+		switch {
+		case len(seen) > 0 && m.text("id") == seen[len(seen)-1]:
+			from = i + 1
+		case m.text("type") == "user" && !gemini.IsNotice(said):
+			prompt = i
 		}
-		if from == 0 {
-			if prompt < 0 {
-				return // what the host says at the beginning of each session
-			}
-			if compacted {
-				l.add(entry{kind: notice, summary: true})
-				return
-			}
-			l.add(entry{kind: forget})
-			from = prompt
-		}
+	}
+	switch {
+	case len(seen) == 0 || from > 0:
+	case prompt < 0: // what the host says at the beginning of each session
+		return
+	case compacted:
+		l.add(entry{kind: notice, summary: true})
+		return
+	default:
+		l.add(entry{kind: forget})
+		from = prompt
 	}
 	for _, m := range list[from:] {
 		l.geminiMessage(m, m.text("type"))
@@ -111,8 +105,10 @@ func (l *line) geminiMessage(m value, kind string) {
 			calls++
 		}
 		if r := p.at("functionResponse"); r.isObject() {
-			failed := r.text("response", "error") != ""
-			l.geminiResult(result{id: r.text("id"), failed: failed}, true, false, r.at("response"))
+			told := r.at("response")
+			done := result{id: r.text("id"), failed: told.text("error") != "", output: geminiOutput(told)}
+			done.geminiShell()
+			l.add(entry{kind: outcome, result: done})
 			calls++
 		}
 	}
@@ -153,31 +149,30 @@ func (l *line) geminiCall(c value, group string) {
 	if !among(" success error cancelled ", status) {
 		return
 	}
-	var responses []value
-	for _, r := range c.list("result") {
-		responses = append(responses, r.at("functionResponse", "response"))
-	}
 	r := result{id: t.id, failed: status == "error", stopped: status == "cancelled"}
-	l.geminiResult(r, t.name == "run_shell_command" || t.name == "", t.input.isTrue("is_background"), responses...)
-}
-
-// geminiResult reads what became of a call out of what the model was told about it. A shell may leave out an exit
-// status of 0.
-func (l *line) geminiResult(r result, shell, background bool, responses ...value) {
-	for _, response := range responses {
-		r.output += cmp.Or(response.text("output"), response.text("error"))
+	for _, part := range c.list("result") {
+		r.output += geminiOutput(part.at("functionResponse", "response"))
 	}
-	if shell {
-		geminiShell(&r, background)
+	if t.input.isTrue("is_background") {
+		r.running = r.id
+	}
+	if t.name == "run_shell_command" || t.name == "" {
+		r.geminiShell()
 	}
 	l.add(entry{kind: outcome, result: r})
 }
 
-func geminiShell(r *result, background bool) {
+// geminiOutput is what the model was told about a call.
+func geminiOutput(response value) string {
+	return cmp.Or(response.text("output"), response.text("error"))
+}
+
+// geminiShell reads how a command ended out of its output. An exit status of 0 may be left out.
+func (r *result) geminiShell() {
 	s := "\n" + strings.ReplaceAll(strings.ReplaceAll(r.output, "<untrusted_context>\n", ""), "\n</untrusted_context>", "")
 	i := strings.LastIndex(s, "\nExit Code: ")
 	switch {
-	case background, strings.Contains(s, "\nCommand moved to background"):
+	case r.running != "", strings.Contains(s, "\nCommand moved to background"):
 		r.running = r.id
 	case pattern("gemini-stopped").MatchString(s):
 		r.stopped = true

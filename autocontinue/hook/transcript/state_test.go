@@ -233,7 +233,7 @@ func TestErrors(t *testing.T) {
 		src  Source
 		want string
 	}{
-		"no name": {Source{Format: claude}, "the host names none"},
+		"no name":   {Source{Format: claude}, "the host names none"},
 		"zero byte": {Source{Format: claude, Path: "/a\x00b"}, "invalid argument"},
 		"missing":   {Source{Format: claude, Path: filepath.Join(dir, "none")}, "no such file or directory"},
 		"a folder":  {Source{Format: claude, Path: dir}, "it is not a regular file"},
