@@ -29,79 +29,70 @@ func Replay(
 	ctx context.Context, t *transcript.Transcript, start func(session string) (*autocontinue.AutoContinue, error),
 	show func(Moment) error,
 ) (long int, err error) {
-	r := replay{format: t.Format, subagent: t.Subagent, start: start, show: show}
-	long, err = t.Walk(ctx, func(e transcript.Event) error { return r.event(ctx, e) })
-	return long, errors.Join(err, r.flush())
-}
-
-// replay is one walk through a transcript.
-type replay struct {
-	format   transcript.Format
-	subagent bool
-	start    func(string) (*autocontinue.AutoContinue, error)
-	show     func(Moment) error
-
-	session string
-	loop    *autocontinue.AutoContinue
-	memory  memory
-	shown   *Moment // not shown yet: the human may still speak
-}
-
-func (r *replay) event(ctx context.Context, w transcript.Event) (err error) {
-	e := event{host: Host(r.format), kind: stopped, Session: w.Session, Agent: w.Agent, Dir: w.Dir}
-	if r.subagent {
-		e.kind = subagentStopped
+	var (
+		session string
+		loop    *autocontinue.AutoContinue
+		m       memory
+		shown   *Moment // not shown yet: the human may still speak
+	)
+	flush := func() error {
+		if shown == nil {
+			return nil
+		}
+		last := *shown
+		shown = nil
+		return show(last)
 	}
-	same := r.loop != nil && r.session == e.key()
-	if same && !w.Pause && r.shown != nil {
-		r.shown.Next = w.Prompt
-	}
-	if err := r.flush(); err != nil {
-		return err
-	}
-	if !same {
-		r.session, r.memory = e.key(), memory{}
-		if r.loop, err = r.start(r.session); err != nil {
+	long, err = t.Walk(ctx, func(w transcript.Event) (err error) {
+		e := event{host: Host(t.Format), kind: stopped, Session: w.Session, Agent: w.Agent, Dir: w.Dir}
+		if t.Subagent {
+			e.kind = subagentStopped
+		}
+		same := loop != nil && session == e.key()
+		if same && !w.Pause && shown != nil {
+			shown.Next = w.Prompt
+		}
+		if err := flush(); err != nil {
 			return err
 		}
-	}
-	if w.Pause {
-		return r.pause(ctx, e, w)
-	}
-	e.kind = prompted // the transcript says that it is the human's
-	r.memory = r.memory.heard(e)
-	return r.loop.Reset(ctx, r.session)
+		if !same {
+			session, m = e.key(), memory{}
+			if loop, err = start(session); err != nil {
+				return err
+			}
+		}
+		if !w.Pause {
+			e.kind = prompted // the transcript says that it is the human's
+			m = m.heard(e)
+			return loop.Reset(ctx, session)
+		}
+		e = e.at(w.Trace)
+		out := m.output(e, w.Trace)
+		d, err := loop.Handle(ctx, out)
+		if err != nil {
+			return err
+		}
+		m = m.after(e, out, d.Action == autocontinue.Continue)
+		w.State.Sent(m.Transcript.Echoes)
+		shown = &Moment{Host: e.host, Output: out, Decision: d, Line: w.Line}
+		return nil
+	})
+	return long, errors.Join(err, flush())
 }
 
-func (r *replay) pause(ctx context.Context, e event, w transcript.Event) error {
+// at returns the event of a pause as the host would have reported it.
+func (e event) at(t transcript.Trace) event {
 	switch {
-	case w.Trace.Broke && r.subagent:
+	case t.Broke && e.kind == subagentStopped:
 		e.Status = "error"
-	case w.Trace.Broke:
+	case t.Broke:
 		e.kind = broke
 	}
-	e.Resumed = w.Trace.Continued && e.kind != broke // such an event does not say it
-	if e.host != Cursor && e.host != Copilot {       // their events have no message
-		e.Message = some(w.Trace.Message)
+	e.Resumed = t.Continued && e.kind != broke // such an event does not say it
+	if e.host != Cursor && e.host != Copilot { // their events have no message
+		e.Message = some(t.Message)
 	}
-	out := r.memory.output(e, w.Trace)
-	d, err := r.loop.Handle(ctx, out)
-	if err != nil {
-		return err
-	}
-	r.memory = r.memory.after(e, out, d.Action == autocontinue.Continue)
-	w.State.Sent(r.memory.Transcript.Echoes)
-	r.shown = &Moment{Host: e.host, Output: out, Decision: d, Line: w.Line}
-	return nil
-}
-
-func (r *replay) flush() error {
-	if r.shown == nil {
-		return nil
-	}
-	m := *r.shown
-	r.shown = nil
-	return r.show(m)
+	return e
 }
 
 // Effect compares the decision with the human's next words: it "agrees" (both continue the agent), it is "against" the

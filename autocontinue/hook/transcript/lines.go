@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 const maxLine = 4 << 20 // bytes of a line; a longer one is left out
@@ -61,3 +63,75 @@ func (l *lines) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 func (l *lines) read(f Format, subagent bool, seen []string) line {
 	return read(f, l.value, "offset:"+strconv.FormatInt(l.at, 10), subagent, seen)
 }
+
+// entryKind says what happened.
+type entryKind uint8
+
+const (
+	human    entryKind = iota + 1 // the human spoke
+	feedback                      // a hook continued the agent
+	notice                        // the host spoke to the agent
+	message                       // the agent printed something
+	call                          // the agent called a tool
+	outcome                       // the result of the call
+	abort                         // the human interrupted the agent
+	mode                          // the agent works in another permission mode from here on
+	forget                        // the human took back what was said last
+	lost                          // something was left out that cannot be read
+	ended                         // the turn of the agent ended: what it prints now is not an answer to the human
+)
+
+// entry is one thing that happened in a conversation, in one form for all hosts.
+type entry struct {
+	kind    entryKind
+	id      string // of a message: the host's ID
+	group   string // of a message and a call: one answer of the model has one group
+	turn    string // of a prompt: the host's ID of it
+	text    string
+	broke   bool // of a message: the host wrote it in the agent's name, because the turn broke
+	summary bool // of a notice: it sums up what was said before it
+	tool    tool
+	result  result
+}
+
+// line is one line of a transcript, read.
+type line struct {
+	session string // the ID of the session, where the line has it
+	agent   string // the sub-agent that works, in a transcript of its own
+	dir     string // where the agent works
+
+	entries []entry
+	known   bool // the host writes such lines
+}
+
+func (l *line) add(e entry) { l.entries = append(l.entries, e) }
+
+// read reads a line. ID is that of a message without one. Seen are the IDs of the last messages, the last one last.
+func read(f Format, v value, id string, subagent bool, seen []string) line {
+	switch f {
+	case claude:
+		return readClaude(v, id, subagent)
+	case codex:
+		return readCodex(v, id)
+	case gemini:
+		return readGemini(v, seen)
+	case copilot:
+		return readCopilot(v, id)
+	}
+	return readCursor(v, id)
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// among reports whether a word is in a list. Spaces stand around each word of the list.
+func among(list, word string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
+
+func startsWith(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+// end returns at most the last n bytes of s, whole characters.
+func end(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
+
+// clip returns at most n bytes of s, whole characters.
+func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,4 +83,153 @@ func formatOf(v value) Format {
 		}
 	}
 	return ""
+}
+
+// Event is what a hook would have met in an old session: a prompt of the human, or a pause.
+type Event struct {
+	Session string // its ID, or the name of the file
+	Agent   string // the sub-agent, in a transcript of its own
+	Dir     string // where the agent works
+	Line    int    // of the file; of a pause, where the agent's message ends
+
+	Pause  bool
+	Prompt string // the human's words, at most 16 KiB
+	Trace  Trace  // of a pause: what the transcript said at that time
+
+	State *State // tell it what is sent, see [State.Sent]
+}
+
+// Walk goes through the file from its beginning and calls visit for each event, in memory that does not grow with the
+// file. Long counts the lines that it left out because they are longer than 4 MiB. It skips lines that are cut off,
+// of another format or of another session, and reports them with an error at the end of the file. Other errors come from
+// visit, ctx and reading.
+func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
+	w := &walk{
+		Transcript: t, visit: visit, session: t.name, state: &State{position{Known: true, fold: fold{Work: nothing()}}},
+	}
+	err = w.lines(ctx)
+	return w.long, err
+}
+
+var errUnread = errors.New("lines could not be read")
+
+type walk struct {
+	*Transcript
+	visit func(Event) error
+	long  int
+
+	session string
+	agent   string
+	state   *State
+	spoken  bool   // something was said in the session
+	other   bool   // the lines are of another one
+	mode    string // when the last message was printed
+	line    int    // where the last message ends
+	now     int
+	told    string // ID of the message at whose pause the turn ended
+}
+
+func (w *walk) lines(ctx context.Context) error {
+	l := newLines(w.r, 0, w.size)
+	unread, firstUnread, cutOff := 0, 0, false
+	for l.scan() {
+		if l.no%256 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		w.now = l.no
+		if l.long {
+			w.long++
+			w.state.add(entry{kind: lost})
+		}
+		parsed := l.read(w.Format, w.Subagent, w.state.Messages)
+		switch {
+		case w.known(parsed):
+			if err := w.take(parsed); err != nil {
+				return err
+			}
+			continue
+		case l.blank(), l.isJSON && formatOf(l.value) == "": // of a newer version
+			continue
+		}
+		cutOff = !l.isJSON && !l.whole
+		if unread++; unread == 1 {
+			firstUnread = l.no
+		}
+	}
+	if l.err != nil {
+		return l.err
+	}
+	if !cutOff { // or what came after is not known
+		if err := w.pause(); err != nil {
+			return err
+		}
+	}
+	if unread > 0 {
+		return fmt.Errorf("%w: %d, the first at line %d", errUnread, unread, firstUnread)
+	}
+	return nil
+}
+
+// known reports whether a line belongs to the session, and takes its name from the first one. A session may also take
+// over what was said in another, whose first lines it repeats.
+func (w *walk) known(l line) bool {
+	if l.known && l.session != "" {
+		if w.session == w.name {
+			w.session = l.session
+		}
+		w.other = w.spoken && l.session != w.session
+	}
+	return l.known && !w.other
+}
+
+func (w *walk) take(l line) error {
+	w.state.move(l.dir)
+	w.agent = cmp.Or(l.agent, w.agent)
+	for _, e := range l.entries {
+		if err := w.entry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) entry(e entry) error {
+	switch e.kind {
+	case ended:
+		err := w.pause()
+		w.told = w.state.trace().MessageID
+		return err
+	case human, feedback, notice, forget:
+		if e.summary && w.told != "" { // after the end of a turn, Codex has the model write the summary
+			w.told = w.state.trace().MessageID
+		}
+		if err := w.pause(); err != nil {
+			return err
+		}
+		w.told = ""
+	case message:
+		w.line, w.mode = w.now, w.state.Mode
+	}
+	w.spoken = w.spoken || e.kind != mode
+	if !w.state.add(e) {
+		return nil
+	}
+	spoke := w.event()
+	spoke.Prompt = w.state.Request
+	return w.visit(spoke)
+}
+
+func (w *walk) pause() error {
+	t := w.state.trace()
+	if t.Message == "" || w.told != "" && t.MessageID == w.told {
+		return nil
+	}
+	t.Mode = w.mode // the next turn may have begun in another one
+	e := w.event()
+	e.Pause, e.Trace, e.Line = true, t, w.line
+	return w.visit(e)
+}
+
+func (w *walk) event() Event {
+	return Event{Session: w.session, Agent: w.agent, Dir: w.state.Dir, Line: w.now, State: w.state}
 }
