@@ -71,9 +71,8 @@ type event struct {
 	CursorVersion   any      `json:"cursor_version"`
 }
 
-// read makes an event of what the host wrote to the hook's standard input. It skips a byte order mark and unknown keys.
-// If a key is there twice, the last one counts. Bytes that are not UTF-8 become U+FFFD, as in the hosts themselves.
-// Every error wraps [ErrEvent] and holds nothing of the payload except names of keys.
+// read makes an event of what the host wrote to the hook's standard input. Every error wraps [ErrEvent] and holds
+// nothing of the payload except names of keys.
 func (h Host) read(payload []byte) (event, error) {
 	e := event{host: h}
 	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &e)
@@ -104,7 +103,7 @@ func (h Host) read(payload []byte) (event, error) {
 	return event{}, fmt.Errorf("%w: %w", ErrEvent, err)
 }
 
-// adapt puts what a host says in other words into the common fields.
+// adapt fills the common fields.
 func (e *event) adapt() {
 	owner, isCopilot := copilotSession(e.Transcript)
 	switch e.host {
@@ -126,8 +125,7 @@ func (e *event) adapt() {
 			}
 		}
 	case Copilot:
-		// It runs Stop for sub-agents as well, with their own ID: github.com/github/copilot-cli/issues/3894. Then the
-		// transcript is not theirs.
+		// It runs Stop for sub-agents, too, with the transcript of another: github.com/github/copilot-cli/issues/3894.
 		if isCopilot && owner != e.Session {
 			e.Transcript = ""
 		}
@@ -153,8 +151,7 @@ func copilotSession(path string) (string, bool) {
 	return parts[n-2], true
 }
 
-// key is the session's name for [autocontinue.Output.Session]: the host's ID, and for a sub-agent a slash and the
-// sub-agent's. So a sub-agent has a session of its own.
+// key is the session's name for [autocontinue.Output.Session]. A sub-agent has a session of its own.
 func (e event) key() string {
 	if e.Agent != "" {
 		return e.Session + "/" + e.Agent

@@ -89,8 +89,7 @@ func (h Host) Pass() []byte {
 	return encode(h.rest(""))
 }
 
-// answer returns what to write to standard output: one line of JSON, or nothing. Each decision but a continue lets the
-// agent stop. If that ends a loop, the answer has the decision's note for the human. It also has the notice.
+// answer returns what to write to standard output: one line of JSON, or nothing. Note and notice are for the human.
 func (e event) answer(d autocontinue.Decision, notice string) []byte {
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped && e.host != Cursor:

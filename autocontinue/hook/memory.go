@@ -18,9 +18,8 @@ const (
 	maxSame    = 4         // hooks of one pause: of the user, the project, the machine and a plugin
 )
 
-// Memory is what [Run] remembers of a session between two events, beside the state of the loop. It is JSON that only
-// this package reads. It holds the human's last words and the agent's last message, with secrets masked. The zero
-// value remembers nothing.
+// Memory is what [Run] remembers of a session beside the state of the loop: JSON that only this package reads. It holds
+// the human's last words and the agent's last message, with secrets masked. The zero value remembers nothing.
 type Memory struct{ memory }
 
 // Waits reports whether the agent stopped and the human has not spoken since.
@@ -45,8 +44,7 @@ type memory struct {
 	Transcript transcript.State `json:"transcript,omitzero"` // what the transcript said, as far as it was read
 }
 
-// heard returns the memory after an event that is not a pause. The human's prompt ends the turn. What the agent printed
-// is kept until its pause comes.
+// heard returns the memory after an event that is not a pause. What the agent printed is kept until its pause comes.
 func (m memory) heard(e event) memory {
 	m.Events++
 	switch {
@@ -113,8 +111,7 @@ func (m memory) inTurn(e event) event {
 	return e
 }
 
-// id returns the ID of a pause: all hooks of it know the ID, and no other pause has it. It is never made of the text.
-// It is empty if nothing names the pause.
+// id returns the ID of a pause, which all hooks of it know. It is empty if nothing names the pause.
 func (m memory) id(e event, t transcript.Trace) string {
 	id := m.candidate(e, t)
 	again := hash(id) == m.ID

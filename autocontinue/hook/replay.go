@@ -19,10 +19,9 @@ type Moment struct {
 	Next     string // the human's next words, at most 16 KiB; empty when there were none before the next pause or the end
 }
 
-// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a loop
-// without any memory for each session; show gets each pause, once it is known what the human wrote next. Only a payload
-// tells of work in the background, of scheduled prompts and, in Cursor, of an interruption by the human: replay knows
-// none of them.
+// Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a fresh loop
+// for each session; show gets each pause, once it is known what the human wrote next. Replay knows nothing of what only
+// a payload tells: work in the background, scheduled prompts and, in Cursor, an interruption by the human.
 //
 // Long and the errors are those of [transcript.Transcript.Walk]; errors also come from start, the loop and show.
 func Replay(

@@ -26,11 +26,9 @@ type Sessions interface {
 // Config says how [Run] decides. Sessions and Loop are required.
 type Config struct {
 	Sessions Sessions
-	// Loop returns the loop that decides about a pause; Run puts the store into it. It may change p.Output, for
-	// example to name a plan.
+	// Loop returns the loop that decides about a pause; Run puts the store into it. It may change p.Output.
 	Loop func(ctx context.Context, p *Pause) (autocontinue.Config, error)
-	// Prompted learns that the human has sent a prompt to the agent, and whether it is the first of the session. Nil
-	// tells nobody.
+	// Prompted learns of each prompt of the human, and whether it is the first of the session; it may be nil.
 	Prompted func(ctx context.Context, session, folder string, first bool)
 	// Secrets are masked in all that is kept and decided about, as in [autocontinue.Config].
 	Secrets []string
@@ -50,9 +48,8 @@ type Pause struct {
 // Run answers one event of a host: it reads the payload, takes it into the session, decides if the agent paused, and
 // returns what to write to standard output, which may be nothing. The host may run several hooks of one pause at once.
 //
-// With an error, the answer lets the agent stop and lets the human's prompt go on. The error wraps [ErrEvent] for a
-// payload that is not an event of the host. Otherwise it is an error of cfg.Sessions, of cfg.Loop, or of
-// [autocontinue.AutoContinue.Handle]. An error about the payload never holds text of it.
+// With an error, the answer lets the agent stop and lets the human's prompt go on. The error wraps [ErrEvent], or is
+// one of cfg.Sessions, of cfg.Loop, or of [autocontinue.AutoContinue.Handle].
 func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte, err error) {
 	e, err := h.read(payload)
 	switch {

@@ -150,9 +150,8 @@ func (l layout) insert(into *hujson.Value, depth int, key string, value any) []b
 	return slices.Concat(l.text[:begin], []byte(strings.ReplaceAll(added, "\n", l.newline)), l.text[begin:])
 }
 
-// Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty by
-// that is removed as well; if nothing is left, the rest is nil. A command line that does something else, too, is an
-// error.
+// Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty is
+// removed, too; if nothing is left, the rest is nil. A command line that does something else, too, is an error.
 func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	root, object, err := parse(settings)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 const claudeOthers = " ai-title custom-title agent-name last-prompt queue-operation mode permission-mode " +
 	"file-history-snapshot summary pr-link bridge-session cost-state tag agent-setting worktree-state "
 
-// readClaude reads a line of Claude Code: JSON Lines, told apart by "type". One answer of the model stands on several
-// lines with the same message.id, one block of its content each. Results of tools are "user" lines. Subagent says that
-// the transcript is a sub-agent's own, all of whose lines say so.
+// readClaude reads a line of Claude Code. One answer of the model stands on several lines with the same message.id, one
+// block of its content each. Results of tools are "user" lines. Subagent says that the transcript is a sub-agent's own.
 func readClaude(v value, id string, subagent bool) (l line) {
 	kind := v.text("type")
 	speaks := among(" user assistant ", kind) && v.at("message").isObject()
@@ -100,8 +99,7 @@ func (l *line) claudeUser(v value) {
 	}
 }
 
-// claudeQueued reads what the agent was told between two calls: what the human said while it worked, or that a task has
-// ended.
+// claudeQueued reads what the agent was told between two calls: the human's words, or that a task has ended.
 func (l *line) claudeQueued(a value) {
 	words := a.words("prompt")
 	if a.text("type") != "queued_command" {
@@ -117,8 +115,7 @@ func (l *line) claudeQueued(a value) {
 	}
 }
 
-// claudeWords tells the human's words from what Claude Code writes in their place. Other says that they are not the
-// human's.
+// claudeWords tells the human's words from what Claude Code writes in their place. Other words are not the human's.
 func claudeWords(s, turn string, other bool) entry {
 	e := entry{kind: human, turn: turn, text: s}
 	t := strings.TrimSpace(s)

@@ -9,9 +9,8 @@ import (
 const codexTypes = " response_item event_msg session_meta turn_context compacted world_state " +
 	"inter_agent_communication token_usage_record "
 
-// readCodex reads a line of Codex's rollouts: JSON Lines of {"timestamp", "type", "payload"}. What went to the model
-// and came from it stands in lines of type response_item; event_msg lines repeat some of it. What a program
-// of the model did ("code mode") is not read. A hook's reason is a user message of <hook_prompt> elements.
+// readCodex reads a line of Codex's rollouts. What went to the model and came from it stands in lines of type
+// response_item; event_msg lines repeat some of it. What a program of the model did ("code mode") is not read.
 func readCodex(v value, id string) (l line) {
 	kind, item := v.text("type"), v.at("payload")
 	if l.known = among(codexTypes, kind) && item.isObject(); !l.known {
@@ -59,8 +58,7 @@ func (l *line) codexItem(c value, id string) {
 	}
 }
 
-// codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself. Newer
-// ones say of each part what it is.
+// codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself.
 func (l *line) codexMessage(c value, id string) {
 	kinds := c.list("internal_chat_message_metadata_passthrough", "content_item_kinds")
 	var parts, typed []string

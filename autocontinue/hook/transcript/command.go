@@ -72,8 +72,7 @@ var commands = sync.OnceValue(func() *table {
 	return t
 })
 
-// kindsOf returns what a command does, by the first rule that fits. It returns nil for an unknown command. The words
-// are without assignments and programs that only run another one.
+// kindsOf returns what a [bare] command does, by the first rule that fits, nil for an unknown command.
 func kindsOf(words []string) []string {
 	t := commands()
 	program, args := programName(words[0]), words[1:]
@@ -125,8 +124,8 @@ func (t *table) onlyTells(program string, args []string) bool {
 	return false
 }
 
-// fit reports whether a command matches a rule, and whether a flag was part of that. Rest is the last plain word that a
-// pattern matched; for a pattern that begins with "..." also the words after it.
+// fit reports whether a command matches a rule, and whether by a flag. Rest is the last plain word that a pattern
+// matched; for a pattern that begins with "..." also the words after it.
 func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
 	rest = plain
 	for _, w := range r.words {

@@ -9,8 +9,7 @@ import (
 const copilotTypes = " abort session user assistant tool subagent hook system skill model " +
 	"permission elicitation external_tool mcp command auto_mode_switch "
 
-// readCopilot reads an event of a session of Copilot CLI: JSON Lines in
-// ~/.copilot/session-state/<session>/events.jsonl. A call stands there twice, in the answer that asked for it and
+// readCopilot reads an event of a session of Copilot CLI. A call stands there twice, in the answer that asked for it and
 // when it began; "agentId" marks what a sub-agent did. A hook's reason is a user message like the human's.
 func readCopilot(v value, id string) (l line) {
 	kind, d := v.text("type"), v.at("data")

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// readCursor reads a line of Cursor: JSON Lines of {"role", "message": {"content": […]}}, without IDs. They have the
-// calls of tools and not their results, so it is unknown how a check ended.
+// readCursor reads a line of Cursor. They have the calls of tools and not their results.
 func readCursor(v value, id string) (l line) {
 	role := v.text("role")
 	if !v.at("message").has("content") || role != "user" && role != "assistant" {

@@ -11,8 +11,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// effect is what one command or one call of a tool does, as far as it matters: it changes files, or it checks
-// something.
+// effect is what one command or one call of a tool does: it changes files, or it checks something.
 type effect struct {
 	Edits     []string           `json:"edits,omitempty"`     // files of the project that it changes; "" is an unknown one
 	Makes     bool               `json:"makes,omitempty"`     // it makes these files as a whole
@@ -53,8 +52,7 @@ const (
 	statusHidden               // it cannot be known: turned round, or left in the background
 )
 
-// commandEffects returns what a simple command does. Input is its here-document, writes are the files that it is
-// redirected to.
+// commandEffects returns what a simple command does that reads input and is redirected to files.
 func (w *walker) commandEffects(words []string, input string, writes []string) (effects []effect) {
 	e := effect{Name: nameOf(words)}
 	name, args := programName(words[0]), words[1:]
@@ -211,8 +209,7 @@ func (w *walker) git(e *effect, args []string, kinds []string) []string {
 	return kinds
 }
 
-// scriptKinds says what a program does that has no rule: a script by its name, code on the command line by what is in
-// it.
+// scriptKinds says what a program without a rule does: a script by its name, code by what is in it.
 func (w *walker) scriptKinds(e *effect, name string, words []string, input string) []string {
 	if matches(commands().lists["interprets"], name) {
 		code, script := inlineCode(words[1:], input)
@@ -254,8 +251,7 @@ func scriptKind(name string) []string {
 	return kinds
 }
 
-// inlineCode returns the code that an interpreter or a shell is given on its command line or on its standard input, or
-// else the script that it runs, with its arguments.
+// inlineCode returns the code that an interpreter is given, or else the script that it runs, with its arguments.
 func inlineCode(args []string, input string) (code string, script []string) {
 	for i, a := range args {
 		rest := args[i+1:]
@@ -361,8 +357,7 @@ func (t tool) polls() string {
 	return t.input.first("bash_id", "shell_id", "shellId", "task_id", "session_id")
 }
 
-// effects says what a call does in a project, from a folder. What it tells has no secrets: neither the given ones nor
-// others of the call.
+// effects says what a call does in a project, from a folder, without secrets.
 func (t tool) effects(p project, dir string, secrets []string) []effect {
 	w := walker{project: p, dir: cmp.Or(t.dir, dir)}
 	e := effect{Name: t.name}

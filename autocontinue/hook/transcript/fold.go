@@ -165,8 +165,7 @@ func (f *fold) prompt(text, turn string) bool {
 	return true
 }
 
-// message takes the last message together, which may stand on several lines. A message that is repeated is not a new
-// one.
+// message takes the last message together, which may stand on several lines. A repeated message is not a new one.
 func (f *fold) message(e entry) {
 	switch {
 	case f.Expects: // it was printed before the prompt that did not come yet

@@ -7,10 +7,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// readGemini reads a line of Gemini CLI: JSON Lines. They are what is known of the session, then a message a line, a
-// later line with the same ID in place of an earlier one, and changes: {"$rewindTo": id} takes back that message and
-// what came after it, {"$set": {"messages": …}} sets all of them. Seen are the IDs of the last messages that were
-// read, the last one last.
+// readGemini reads a line of Gemini CLI. A later line with the same ID stands in place of an earlier one. {"$rewindTo":
+// id} takes back that message and what came after it, {"$set": {"messages": …}} sets all of them.
 func readGemini(v value, seen []string) (l line) {
 	kind := v.text("type")
 	l.known = true
@@ -33,8 +31,7 @@ func readGemini(v value, seen []string) (l line) {
 const geminiSummary = "Got it. Thanks for the additional context!"
 
 // geminiAll reads an array of messages that stand in place of all before. A session that is resumed begins with what
-// was said in it. After a compaction the work is still known. When the array does not continue what was read in
-// another way, the history was made shorter: then the work is unknown.
+// was said in it. After a compaction the work is still known. In any other case the history was made shorter.
 func (l *line) geminiAll(list []value, seen []string) {
 	from, prompt, compacted := 0, -1, false
 	for i, m := range list {
@@ -63,8 +60,7 @@ func (l *line) geminiAll(list []value, seen []string) {
 	}
 }
 
-// geminiContent reads what Gemini calls a list of parts: a text, a part, or an array of either. It leaves out what the
-// model thought and what a hook added.
+// geminiContent reads a text, a part, or an array of either, without what the model thought and what a hook added.
 func geminiContent(content value) (said string, parts []value) {
 	if parts = content.list(); content.isObject() || content.text() != "" {
 		parts = []value{content}

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// value is a JSON value that a host wrote. A member that is missing or has another type than asked for is empty, so an
-// odd member does not hide the others. Keys match by their exact case, which package json's structs do not do.
+// value is a JSON value that a host wrote. A member that is missing or has another type than asked for is empty.
 type value struct{ any }
 
 func parse(data []byte) (v value, ok bool) {

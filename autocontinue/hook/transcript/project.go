@@ -10,8 +10,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// project is where the agent works: what it changes elsewhere does not count. The zero value is an unknown project, to
-// which all files but temporary ones belong.
+// project is where the agent works. To the zero value, an unknown project, all files but temporary ones belong.
 type project struct {
 	root string // with slashes; the repository where there is one, for the agent may work in a folder of it
 }

@@ -7,14 +7,12 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// plainMessage is the one message of ours without a prefix. As a hook's feedback it is ours; as a prompt it may be
-// the human's.
+// plainMessage is the one message of ours without a prefix. As a prompt it may be the human's.
 const plainMessage = "continue"
 
 func isPlain(text string) bool { return strings.TrimSpace(text) == plainMessage }
 
-// isOurFeedback reports whether a hook's words are ours. A host may put the hook's command before them, and the words
-// of other hooks beside them.
+// isOurFeedback reports whether a hook's words are ours. The hook's command and words of other hooks may stand beside.
 func isOurFeedback(feedback string) bool {
 	for line := range strings.Lines(feedback) {
 		line = strings.TrimSpace(line)
@@ -30,8 +28,7 @@ func isOurFeedback(feedback string) bool {
 	return false
 }
 
-// IsNotice reports whether the host wrote a prompt itself: that a background task ended, what the editor shows. Such
-// a prompt does not hold the human's words.
+// IsNotice reports whether the host wrote a prompt itself: that a background task ended, what the editor shows.
 func (f Format) IsNotice(prompt string) bool {
 	words := strings.TrimSpace(prompt)
 	switch f {
@@ -50,8 +47,7 @@ func (f Format) IsNotice(prompt string) bool {
 // askedBelow is the heading below which Codex's desktop app and editor extensions put the human's words.
 const askedBelow = "## My request for Codex:\n"
 
-// withoutWrapping returns the human's words of a prompt, without the elements that a host or an editor has put around
-// them: what is open there, what is selected.
+// withoutWrapping returns the human's words of a prompt, without what an editor has put around them.
 func withoutWrapping(prompt string) string {
 	prompt = strings.TrimSpace(pattern("wrapping").ReplaceAllString(prompt, ""))
 	if i := strings.LastIndex(prompt, "\n"+askedBelow); i >= 0 && strings.HasPrefix(prompt, "# ") {

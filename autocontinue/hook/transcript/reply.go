@@ -35,13 +35,10 @@ var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return all
 })
 
-// maxReply is how long words are, in characters, that are taken for a nudge or an answer: longer ones ask for
-// something.
-const maxReply = 120
+const maxReply = 120 // characters of a nudge or an answer: longer words ask for something
 
-// Means says whether the words told the agent to go on, and whether they answered a question. The words alone do not
-// tell what yes means: it is an answer where the agent asked, it continues the agent where that said what it would do
-// next, and it is thanks after anything else.
+// Means says whether the words told the agent to go on, and whether they answered a question. Yes is an answer where
+// the agent asked, it continues the agent where that said what it would do next, and else it is thanks.
 func (r Reply) Means(asked, promised bool) (goOn, answers bool) {
 	switch r {
 	case replyNudge:
@@ -56,8 +53,7 @@ func (r Reply) Means(asked, promised bool) (goOn, answers bool) {
 	return false, asked && r == replyOther
 }
 
-// ReadReply tells what the human's next words were, by a table of short phrases in the languages of the heuristic.
-// Words that it does not know are other ones.
+// ReadReply tells what the human's next words were, by a table of phrases in the languages of the heuristic.
 func ReadReply(words string) Reply {
 	words = spoken(words)
 	switch {

@@ -30,8 +30,7 @@ type Source struct {
 }
 
 // State is what the lines of a transcript came to, up to an offset. The zero value has read nothing. It is JSON, to
-// be kept between two events of a session; it holds the human's last words and the agent's last message, with secrets
-// masked. A copy of a State must not be used beside the original.
+// be kept between two events, with secrets masked. A copy of a State must not be used beside the original.
 type State struct{ position }
 
 type position struct {
@@ -145,8 +144,7 @@ func open(path, dir string) (*os.File, int64, error) {
 	return OpenFile(path)
 }
 
-// OpenFile opens a regular file for reading and returns its size. It does not wait for the writer of a pipe. Its errors
-// hold no name.
+// OpenFile opens a regular file and returns its size. It does not wait for the writer of a pipe. Errors hold no name.
 func OpenFile(path string) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

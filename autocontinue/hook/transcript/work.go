@@ -43,8 +43,7 @@ func (w *work) forget() {
 	w.Edited, w.Checks = classify.EditedUnknown, nil
 }
 
-// prompt begins a turn. An edit that was not checked stays open when the human only tells the agent to go on. With
-// another request, the human takes the work as it is.
+// prompt begins a turn. With a new request, the human takes the work as it is.
 func (w *work) prompt(words string) {
 	if ReadReply(words) == replyOther {
 		w.Edited, w.Files = classify.EditedNone, nil
