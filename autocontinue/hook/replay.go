@@ -94,9 +94,9 @@ func (e event) at(t transcript.Trace) event {
 	return e
 }
 
-// Effect compares the decision with the human's next words: it "agrees" (both continue the agent), it is "against" the
-// human (it continues the agent, and the human answered a question or said no), or it "missed" (only the human continued
-// the agent). Empty words do not tell. Answered says that the words answer a question of the agent.
+// Effect compares the decision with the human's next words: it "agrees" (both continue the agent), it is "against"
+// the human (it continues the agent, and the human answered a question or said no), or it "missed" (only the human
+// continued the agent). Empty words do not tell. Answered says that the words answer a question of the agent.
 func (m Moment) Effect() (effect string, reply transcript.Reply, answered bool) {
 	result := m.Decision.Result
 	reply = transcript.ReadReply(m.Next)

@@ -108,8 +108,8 @@ func encode(v any, prefix, indent string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Files returns where the host looks for its settings, the file that Merge is for first. Those of a project are relative
-// to its folder. The user's are below home or the folder that the host's variable names; none if both are empty.
+// Files returns where the host looks for its settings, the file that Merge is for first. Those of a project are below
+// its folder. The user's are below home or the folder that the host's variable names; none if both are empty.
 func (h Hook) Files(project bool, home string, getenv func(string) string) []string {
 	of := hosts[h.Host]
 	if project {

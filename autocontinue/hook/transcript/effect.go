@@ -128,7 +128,6 @@ func documentsOf(args []string) []string {
 	files := slices.DeleteFunc(slices.Clone(args), func(a string) bool {
 		return strings.HasPrefix(a, "-") || path.Ext(a) == "" || path.Ext(a) == "."
 	})
-	isCode := func(file string) bool { return editOf(file) == classify.EditedCode }
 	if len(files) == 0 || slices.ContainsFunc(files, isCode) {
 		return []string{""}
 	}

@@ -188,7 +188,7 @@ func (f *fold) message(e entry) {
 		}
 	}
 	f.MessageID, f.Group, f.Broke, f.Aborted = e.id, e.group, e.broke, false
-	f.Messages = latest(f.Messages, e.id, maxIDs)
+	f.Messages = latest(f.Messages, maxIDs, e.id)
 }
 
 // call takes in a call. One that is there twice counts once.
@@ -212,9 +212,9 @@ func (f *fold) result(r result) {
 	}
 	o := f.Calls[at]
 	f.Calls = slices.Delete(slices.Clone(f.Calls), at, at+1)
-	f.Done = latest(f.Done, o.ID, maxIDs)
+	f.Done = latest(f.Done, maxIDs, o.ID)
 	if r.task {
-		f.Tasks = latest(f.Tasks, r.running, maxIDs)
+		f.Tasks = latest(f.Tasks, maxIDs, r.running)
 	}
 	if o.Polls != "" && r.running == "" {
 		f.end(o.Polls, r)

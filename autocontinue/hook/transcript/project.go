@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // project is where the agent works. To the zero value, an unknown project, all files but temporary ones belong.
@@ -53,10 +53,10 @@ func (p project) holds(file string) bool {
 
 // name returns a file for people: relative to the project where it lies in it.
 func (p project) name(file string) string {
-	if !below(p.root, file) {
-		return file
+	if below(p.root, file) {
+		file = strings.TrimPrefix(strings.TrimPrefix(path.Clean(slashed(file)), p.root), "/")
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(path.Clean(slashed(file)), p.root), "/")
+	return plaintext.Line(file, maxCommand)
 }
 
 func (w *walker) resolve(file string) string {
@@ -95,23 +95,22 @@ func isScratch(name string) bool {
 	return isRow(filesText, "artifact", baseName(strings.TrimSuffix(name, "/"))) || pattern("scratch").MatchString(name)
 }
 
-func editOf(name string) classify.Edited {
+// isCode reports whether an edit of a file needs a check.
+func isCode(name string) bool {
 	base := strings.ToLower(baseName(name))
 	ext := path.Ext(base)
 	switch {
 	case isRow(filesText, "document", base):
-		return classify.EditedDocs
+		return false
 	case !isRow(filesText, "document", ext):
-		return classify.EditedCode
+		return true
 	case ext == ".txt" || ext == ".mdx":
 		word := base[:strings.IndexAny(base, "-_.")] // "requirements-dev.txt"
 		inTests := func(part string) bool { return isRow(filesText, "test-data", part) }
 		folders := strings.Split(strings.ToLower(slashed(name)), "/")
-		if isRow(filesText, "code-text", word) || slices.ContainsFunc(folders, inTests) {
-			return classify.EditedCode
-		}
+		return isRow(filesText, "code-text", word) || slices.ContainsFunc(folders, inTests)
 	}
-	return classify.EditedDocs
+	return false
 }
 
 // isSource reports whether a file holds source code: it must be built or loaded again when it moves.

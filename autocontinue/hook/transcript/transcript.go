@@ -101,8 +101,8 @@ type Event struct {
 
 // Walk goes through the file from its beginning and calls visit for each event, in memory that does not grow with the
 // file. Long counts the lines that it left out because they are longer than 4 MiB. It skips lines that are cut off,
-// of another format or of another session, and reports them with an error at the end of the file. Other errors come from
-// visit, ctx and reading.
+// of another format or of another session, and reports them with an error at the end of the file. Other errors come
+// from visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
 	w := &walk{
 		Transcript: t, visit: visit, session: t.name, state: &State{position{Known: true, fold: fold{Work: nothing()}}},

@@ -2,10 +2,8 @@ package transcript
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // Bounds of what is kept of the work.
@@ -52,23 +50,24 @@ func (w *work) prompt(words string) {
 
 func (w *work) apply(p project, effects []effect, r result) {
 	for _, e := range effects {
+		var files []string
+		for _, f := range e.Edits {
+			files = append(files, p.name(f))
+		}
 		done := r.ran() && !(r.known && r.exit != 0 && len(effects) == 1)
 		switch {
 		case r.denied:
 			return
 		case e.Unknown:
 			w.forget()
-		case e.Moves && done && !r.failed && !strings.Contains(r.output, "up to date") &&
-			!strings.Contains(r.output, "up-to-date"):
+		case e.Moves && done && !r.failed && !pattern("up-to-date").MatchString(r.output):
 			w.forget()
-		case e.Removes && done && w.unmade(p, e.Edits):
-		case len(e.Edits) > 0 && done:
-			w.edit(p, e)
+		case e.Removes && done && w.unmade(files):
+		case len(files) > 0 && done:
+			w.edit(files, !e.Layout && slices.ContainsFunc(e.Edits, isCode))
 		}
-		for _, f := range e.Edits {
-			if e.Makes {
-				w.Made = latest(w.Made, f, maxFiles)
-			}
+		if e.Makes {
+			w.Made = latest(w.Made, maxFiles, files...)
 		}
 		if e.Elsewhere && w.Session == classify.EditedNone {
 			w.Session = classify.EditedUnknown // of files elsewhere nothing is known
@@ -82,46 +81,34 @@ func (w *work) apply(p project, effects []effect, r result) {
 	}
 }
 
-func (w *work) edit(p project, e effect) {
-	kind := classify.EditedDocs
-	isCode := func(f string) bool { return editOf(f) == classify.EditedCode }
-	if !e.Layout && slices.ContainsFunc(e.Edits, isCode) {
-		kind = classify.EditedCode
-	}
+func (w *work) edit(files []string, code bool) {
 	if w.Edited == classify.EditedNone {
 		w.Files = nil
 	}
-	if kind == classify.EditedCode {
-		w.Checks = nil
+	kind := classify.EditedDocs
+	if code {
+		kind, w.Checks = classify.EditedCode, nil
 	}
-	w.Edited, w.Session = raise(w.Edited, kind), raise(w.Session, kind)
-	for _, f := range e.Edits {
-		if f = plaintext.Line(p.name(f), maxCommand); f != "" {
-			w.Files = latest(w.Files, f, maxFiles)
+	for _, was := range []*classify.Edited{&w.Edited, &w.Session} {
+		if code || *was == classify.EditedNone {
+			*was = kind
 		}
 	}
+	w.Files = latest(w.Files, maxFiles, files...)
+	w.Files = slices.DeleteFunc(w.Files, func(f string) bool { return f == "" }) // an unknown one
 }
 
 // unmade takes in the removal of files. It reports whether the agent had made them all: then they leave nothing behind.
-func (w *work) unmade(p project, files []string) bool {
+func (w *work) unmade(files []string) bool {
 	if len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return !slices.Contains(w.Made, f) }) {
 		return false
 	}
-	gone := func(f string) bool {
-		return slices.ContainsFunc(files, func(g string) bool { return f == g || f == plaintext.Line(p.name(g), maxCommand) })
-	}
+	gone := func(f string) bool { return slices.Contains(files, f) }
 	w.Made, w.Files = slices.DeleteFunc(slices.Clone(w.Made), gone), slices.DeleteFunc(slices.Clone(w.Files), gone)
 	if len(w.Files) == 0 && (w.Edited == classify.EditedCode || w.Edited == classify.EditedDocs) {
 		w.checked()
 	}
 	return true
-}
-
-func raise(was, kind classify.Edited) classify.Edited {
-	if kind == classify.EditedCode || was == classify.EditedNone {
-		return kind
-	}
-	return was
 }
 
 func (w *work) checked() { w.Edited, w.Files = classify.EditedNone, nil }
@@ -143,7 +130,7 @@ func (w *work) check(e effect, r result) {
 	w.Checks = append(w.Checks, check{e, o, r.running})
 	w.Checks = w.Checks[max(0, len(w.Checks)-maxChecks):]
 	if e.verifies() {
-		w.Ran = latest(w.Ran, e.Name, maxRan)
+		w.Ran = latest(w.Ran, maxRan, e.Name)
 	}
 	w.settle(e, o)
 }
@@ -177,9 +164,11 @@ func covers(e, other effect) bool {
 	return !slices.ContainsFunc(e.Scope, func(word string) bool { return !slices.Contains(other.Scope, word) })
 }
 
-// latest puts an item at the end of a list that keeps the last n different ones.
-func latest(list []string, item string, n int) []string {
-	list = append(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == item }), item)
+// latest puts items at the end of a list that keeps the last n different ones.
+func latest(list []string, n int, items ...string) []string {
+	for _, item := range items {
+		list = append(slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == item }), item)
+	}
 	return list[max(0, len(list)-n):]
 }
 
