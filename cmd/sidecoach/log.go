@@ -32,10 +32,8 @@ type entry struct {
 
 // parseEntry reads a line. One that neither this program nor a newer one can have written is not ok.
 func parseEntry(line []byte) (e entry, ok bool) {
-	if json.Unmarshal(line, &e) != nil || e.Time.IsZero() {
-		return entry{}, false
-	}
-	return e, true
+	err := json.Unmarshal(line, &e)
+	return e, err == nil && !e.Time.IsZero()
 }
 
 type logOptions struct {
@@ -156,10 +154,11 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 		hint := "use --keep-text from now on, which keeps texts of up to 1 MiB; older texts are gone"
 		return badInput(hint, "decision %s was journaled without its text", id)
 	}
-	c := evaluate.Case{Name: id, Input: *found.Input, Want: evaluate.Want{Type: classify.OutputType(o.want.value)}}
+	want := evaluate.Want{Type: classify.OutputType(o.want.value)}
 	if o.want.value == labelRejected {
-		c.Want = evaluate.Want{Type: classify.Status, WasRejectedCompletion: true}
+		want = evaluate.Want{Type: classify.Status, WasRejectedCompletion: true}
 	}
+	c := evaluate.Case{Name: id, Input: *found.Input, Want: want}
 	if found.Host != shellHost {
 		c.Meta = map[string]any{"agent": found.Host}
 	}
@@ -171,11 +170,10 @@ const logTime = "2006-01-02 15:04:05"
 // entryText is one entry for a person: when, the decision's ID, the decision, then what there is to say about it. The
 // row "result" is what the totals count. A line for the session stands above it, where before is another one.
 func entryText(e entry, result string, before *string) string {
-	session := paint(bold, visible(cmp.Or(e.Session, "no session")))
+	session, text := paint(bold, visible(cmp.Or(e.Session, "no session"))), ""
 	if e.Host != "" {
 		session += paint(dim, " ("+visible(e.Host)+")")
 	}
-	text := ""
 	if session != *before {
 		if *before != "" {
 			text = " \n"
@@ -285,7 +283,7 @@ func (t *totals) add(e entry) (result string) {
 		t.Shadowed++ // not continued
 		return ""
 	}
-	switch d.Action {
+	switch before := d.Continues < c.last; d.Action {
 	case autocontinue.Suppress:
 		t.Suppressed[string(d.Reason)]++
 	case autocontinue.Continue:
@@ -297,11 +295,9 @@ func (t *totals) add(e entry) (result string) {
 		t.Continues.Open++
 	case autocontinue.Deliver:
 		t.Stopped[string(d.Reason)]++
-		before := d.Continues < c.last
-		if d.Reason == "superseded" && !before {
-			return "" // it belongs to an older turn, and says nothing about the current one
+		if d.Reason != "superseded" || before { // else it belongs to an older turn
+			result = t.close(c, d.Reason == "completion" && !before, before)
 		}
-		result = t.close(c, d.Reason == "completion" && !before, before)
 	}
 	return result
 }

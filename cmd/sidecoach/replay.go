@@ -21,6 +21,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 type replayOptions struct {
@@ -270,13 +271,8 @@ func (c *replayCounts) count(p replayPause) {
 	if p.Action == autocontinue.Continue {
 		c.Continued++
 	}
-	switch p.Effect {
-	case "agrees":
-		c.Agrees++
-	case "against":
-		c.Against++
-	case "missed":
-		c.Missed++
+	if n := map[string]*int{"agrees": &c.Agrees, "against": &c.Against, "missed": &c.Missed}[p.Effect]; n != nil {
+		*n++
 	}
 }
 
@@ -432,7 +428,7 @@ func replayTable(sessions []replaySession, total replayTotal) string {
 
 const (
 	maxLabelled = 1000
-	maxShown    = 32 << 10 // bytes of an output on a page
+	maxShown    = 32 << 10 // characters of an output on a page
 )
 
 // labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.
@@ -451,10 +447,7 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	if p.Asked {
 		want = evaluate.Want{Type: classify.Question}
 	}
-	clip := func(s string) string {
-		s = masked(s)
-		return strings.ToValidUTF8(s[:min(len(s), maxShown)], "")
-	}
+	clip := func(s string) string { return plaintext.Cut(masked(s), maxShown) }
 	out := m.Output
 	in := classify.Input{
 		Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,

@@ -17,7 +17,6 @@ const (
 	kindRead      = "read"
 	kindRemote    = "remote"
 	kindTask      = "task"
-	kindVerify    = "verify"
 
 	kindTest  = string(classify.CheckTest)
 	kindBuild = string(classify.CheckBuild)
@@ -29,6 +28,7 @@ const (
 type table struct {
 	rules map[string][]rule   // by program; by "*" where that is a pattern; "runs"
 	lists map[string][]string // by the word before them; some also by a second word
+	named [][]string          // what parts of a name say together
 }
 
 // rule says what the commands that match its patterns do.
@@ -47,6 +47,9 @@ var commands = sync.OnceValue(func() *table {
 	t := &table{rules: make(map[string][]rule), lists: make(map[string][]string)}
 	for f := range rows(commandsText) {
 		switch f[0] {
+		case "named":
+			t.named = append(t.named, f[1:])
+			continue
 		case "flags", "never", "name", "wraps":
 			t.lists[f[0]+" "+f[1]] = append(t.lists[f[0]+" "+f[1]], f[2:]...)
 			continue
@@ -201,30 +204,17 @@ func tasksKinds(names []string) (kinds []string) {
 
 // nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
 func nameKinds(name string) []string {
+	t := commands()
 	parts := strings.FieldsFunc(strings.ToLower(baseName(name)), func(c rune) bool {
 		return strings.ContainsRune("-_:./@ ", c)
 	})
-	found := func(kind string) bool {
-		words := commands().lists["name "+kind]
-		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(words, p) })
+	isSaid := func(kind string) bool {
+		return slices.ContainsFunc(t.lists["name "+kind], func(word string) bool { return slices.Contains(parts, word) })
 	}
-	switch edits := found(kindEdit); {
-	case found(kindRead):
-		return []string{kindRead}
-	case edits && found(kindTest):
-		return []string{kindEdit, kindTest}
-	case edits && found(kindVerify):
-		return []string{kindLint} // "format:check"
-	case edits && found(kindLint):
-		return []string{kindEdit, kindLint}
-	}
-	for _, kind := range []string{kindTest, kindEdit, kindLint, kindBuild, kindRun, kindElsewhere} {
-		if found(kind) {
-			return []string{kind}
+	for _, row := range t.named {
+		if !slices.ContainsFunc(row[1:], func(kind string) bool { return !isSaid(kind) }) {
+			return strings.Split(row[0], ",")
 		}
-	}
-	if found(kindVerify) {
-		return []string{kindTest}
 	}
 	return []string{kindRun}
 }
