@@ -5,16 +5,12 @@ import (
 	"strings"
 )
 
-// claudeOthers are types of lines that are not part of the conversation and have no uuid.
-const claudeOthers = " ai-title custom-title agent-name last-prompt queue-operation mode permission-mode " +
-	"file-history-snapshot summary pr-link bridge-session cost-state tag agent-setting worktree-state "
-
 // readClaude reads a line of Claude Code. One answer of the model stands on several lines with the same message.id, one
 // block of its content each. Results of tools are "user" lines. Subagent says that the transcript is a sub-agent's own.
 func readClaude(v value, id string, subagent bool) (l line) {
 	kind := v.text("type")
 	speaks := among(" user assistant ", kind) && v.at("message").isObject()
-	l.known = speaks || kind != "" && v.text("uuid") != "" || among(claudeOthers, kind)
+	l.known = speaks || kind != "" && v.text("uuid") != "" || isPhrase("claude-line", kind)
 	side := v.isTrue("isSidechain") || v.text("parent_tool_use_id") != ""
 	if speaks {
 		l.session, l.dir = v.first("sessionId", "session_id"), v.text("cwd") // the latter of what "claude -p" prints

@@ -6,14 +6,11 @@ import (
 	"strings"
 )
 
-const codexTypes = " response_item event_msg session_meta turn_context compacted world_state " +
-	"inter_agent_communication token_usage_record "
-
 // readCodex reads a line of Codex's rollouts. What went to the model and came from it stands in lines of type
 // response_item; event_msg lines repeat some of it. What a program of the model did ("code mode") is not read.
 func readCodex(v value, id string) (l line) {
 	kind, item := v.text("type"), v.at("payload")
-	if l.known = among(codexTypes, kind) && item.isObject(); !l.known {
+	if l.known = isPhrase("codex-line", kind) && item.isObject(); !l.known {
 		return l
 	}
 	switch kind {

@@ -5,15 +5,11 @@ import (
 	"strings"
 )
 
-// copilotTypes are what types of events begin with. New ones come with every version.
-const copilotTypes = " abort session user assistant tool subagent hook system skill model " +
-	"permission elicitation external_tool mcp command auto_mode_switch "
-
 // readCopilot reads an event of a session of Copilot CLI. A call stands there twice, in the answer that asked for it
 // and when it began; "agentId" marks what a sub-agent did. A hook's reason is a user message like the human's.
 func readCopilot(v value, id string) (l line) {
 	kind, d := v.text("type"), v.at("data")
-	if group, _, _ := strings.Cut(kind, "."); !d.isObject() || !among(copilotTypes, group) {
+	if group, _, _ := strings.Cut(kind, "."); !d.isObject() || !isPhrase("copilot-line", group) {
 		return l
 	}
 	l.known = true

@@ -19,7 +19,7 @@ func readGemini(v value, seen []string) (l line) {
 		l.geminiAll(v.list("$set", "messages"), seen)
 	case kind == "" && v.text("sessionId") != "" && !v.has("messages"): // with them it is of a version before 2026
 		l.session = v.text("sessionId")
-	case v.text("id") != "" && among(" user gemini info error warning ", kind):
+	case v.text("id") != "" && isPhrase("gemini-line", kind):
 		l.geminiMessage(v, kind)
 	default:
 		l.known = false

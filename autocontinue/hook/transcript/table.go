@@ -67,4 +67,6 @@ var (
 	})
 )
 
+func isPhrase(kind, text string) bool { return slices.Contains(phrases()[kind], text) }
+
 func pattern(name string) *regexp.Regexp { return patterns()[name] }
