@@ -116,14 +116,6 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 		if _, err := stdout.Write(h.Snippet()); err != nil {
 			return err
 		}
-		where := "sidecoach: put this into " + file + ", beside what may be there"
-		if h.Writable() {
-			where += "; --write does that"
-		}
-		complain(stderr, where)
-	}
-	if hint := trust[host]; hint != "" {
-		complain(stderr, "hint: "+hint)
 	}
 	log := "sidecoach log"
 	for _, flag := range h.Flags {
@@ -131,9 +123,9 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 			log += " " + h.Quote(flag)
 		}
 	}
-	complain(stderr, "hint: restart "+host.Product()+"; after an agent has paused there, "+log+" shows the decisions")
-	if o.project {
-		complain(stderr, "hint: it names a program of this machine: keep it out of version control")
+	for line := range strings.Lines(view("installed", map[string]any{"Host": host, "File": file, "Log": log,
+		"Written": o.write, "Writable": h.Writable(), "Project": o.project})) {
+		complain(stderr, strings.TrimSuffix(line, "\n"))
 	}
 	return nil
 }
@@ -161,14 +153,6 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 		h.Flags, err = o.hook.given()
 	}
 	return h, err
-}
-
-// trust says what a host needs before it runs a hook.
-var trust = map[hook.Host]string{
-	hook.Codex:  "then run /hooks in Codex: it runs a new or changed hook only after you trust it there",
-	hook.Gemini: "Gemini CLI runs the hooks of a project only in a trusted folder; /hooks shows them",
-	hook.Cursor: "Cursor runs the hooks of a project only in a trusted workspace; its command-line agent ignores settings " +
-		"with a URL in a command: set OPENAI_BASE_URL instead of --base-url",
 }
 
 // beforeInstall ends the name of the copy that install makes of settings without the hook.

@@ -165,35 +165,19 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 	return writeJSON(stdout, c)
 }
 
-const logTime = "2006-01-02 15:04:05"
-
-// entryText is one entry for a person: when, the decision's ID, the decision, then what there is to say about it. The
-// row "result" is what the totals count. A line for the session stands above it, where before is another one.
+// entryText is one entry for a person. The row "result" is what the totals count. A line for the session stands above it,
+// where before names another one.
 func entryText(e entry, result string, before *string) string {
-	session, text := paint(bold, visible(cmp.Or(e.Session, "no session"))), ""
-	if e.Host != "" {
-		session += paint(dim, " ("+visible(e.Host)+")")
-	}
-	if session != *before {
-		if *before != "" {
-			text = " \n"
-		}
-		text, *before = text+session+"\n", session
-	}
-	head := paint(yellow, "notice")
-	if e.Notice == "" {
-		head = paint(dim, fmt.Sprintf("%-8.8s", visible(e.Decision.ID))) + "  " + headline(e.Decision)
-		if e.Decision.Replayed {
-			head += paint(dim, " · replayed")
-		}
-		if e.Shadow {
-			head += paint(dim, " · shadow: not continued")
-		}
-	}
-	return text + "  " + paint(dim, e.Time.Local().Format(logTime)) + "  " + head + "\n" + view("entry", struct {
-		entry
-		Result string
-	}{e, result})
+	session := e.Host + "\n" + e.Session
+	shown := shownEntry{e, result, *before == "", session != *before}
+	*before = session
+	return view("entry", shown)
+}
+
+type shownEntry struct {
+	entry
+	Result        string
+	First, Begins bool // the journal, the entries of a session
 }
 
 type totals struct {

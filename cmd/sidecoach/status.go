@@ -28,13 +28,7 @@ func newStatus(t terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		text := ""
-		for _, e := range list {
-			d := e.Decision
-			text += visible(fmt.Sprintf("%s  %s  %s: %s", e.Time.Local().Format(logTime), e.Host+"/"+e.Session,
-				words(string(d.Reason)), cmp.Or(d.Note, e.Preview))) + "\n"
-		}
-		return t.tell(cmd.OutOrStdout(), cmp.Or(text, "no session waits for you\n"))
+		return t.tell(cmd.OutOrStdout(), view("waiting", list))
 	})
 	bind(cmd.Flags(), "state", &state)
 	return cmd

@@ -111,8 +111,11 @@ var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "visible": visible, "cut": plaintext.Line, "quote": quote, "join": strings.Join, "words": words,
 		"plural": plural, "thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
+		"headline": headline,
 		"bold":     func(s string) string { return paint(bold, s) },
 		"dim":      func(s string) string { return paint(dim, s) },
+		"yellow":   func(s string) string { return paint(yellow, s) },
+		"time":     func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 		"unended":  func(s string) string { return strings.TrimRight(s, "\r\n") },
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
