@@ -92,11 +92,7 @@ func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 // printsStatus notes how the next statement prints the exit status of this one, if it does.
 func (w *walker) printsStatus(s, next *syntax.Stmt, effects []effect) {
 	name, head := "$?", ""
-	if isPipe(s) && !w.pipefail { // the status of its first command
-		first := s
-		for isPipe(first) {
-			first = first.Cmd.(*syntax.BinaryCmd).X
-		}
+	if first := pipeHead(s); first != s && !w.pipefail {
 		name, head = "${PIPESTATUS[0]}", nameOf(bare(w.simple(first)))
 	}
 	before, after, ok := strings.Cut(w.echo(next), name)
@@ -111,9 +107,12 @@ func (w *walker) printsStatus(s, next *syntax.Stmt, effects []effect) {
 	}
 }
 
-func isPipe(s *syntax.Stmt) bool {
-	b, ok := s.Cmd.(*syntax.BinaryCmd)
-	return ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll)
+// pipeHead returns the first command of a pipe, and any other statement itself.
+func pipeHead(s *syntax.Stmt) *syntax.Stmt {
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
+		return pipeHead(b.X)
+	}
+	return s
 }
 
 func nameOf(words []string) string { return plaintext.Line(strings.Join(words, " "), maxCommand) }
@@ -175,7 +174,6 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 		if c.Stmt != nil {
 			effects = w.stmt(c.Stmt)
 		}
-	case *syntax.TestClause:
 	case *syntax.FuncDecl:
 		if c.Name != nil {
 			w.functions = append(w.functions, c.Name.Value)
@@ -263,8 +261,8 @@ func (w *walker) keepsFailure(s *syntax.Stmt) bool {
 const shells = " sh bash zsh dash ksh fish cmd pwsh powershell "
 
 // call walks through a simple command, or the script that it runs.
-func (w *walker) call(outer []string, input string, writes []string) (effects []effect) {
-	words := bare(outer)
+func (w *walker) call(words []string, input string, writes []string) []effect {
+	words = bare(words)
 	if len(words) == 0 || slices.Contains(w.functions, words[0]) {
 		return nil
 	}
@@ -288,26 +286,17 @@ func (w *walker) call(outer []string, input string, writes []string) (effects []
 		}
 	}
 	script := ""
-	if among(shells, strings.ToLower(programName(words[0]))) {
-		script, _ = inlineCode(words[1:], input)
-	}
 	switch {
 	case words[0] == "eval":
-		w.nested++
-		effects = w.script(strings.Join(words[1:], " "))
-		w.nested--
-	case script != "":
-		inner := walker{project: w.project, dir: w.dir, vars: w.vars, written: w.written, nested: w.nested + 1}
-		effects = inner.script(script)
-	default:
-		effects = w.commandEffects(words, input, writes)
+		script = strings.Join(words[1:], " ")
+	case among(shells, strings.ToLower(programName(words[0]))):
+		script, _ = inlineCode(words[1:], input)
 	}
-	for _, o := range outer[:len(outer)-len(words)] { // "timeout 5 cmd" ends it, and "sudo" does nothing to it
-		if name := programName(o); name == "nohup" || name == "setsid" {
-			lower(effects, statusLost)
-		}
+	if script == "" {
+		return w.commandEffects(words, input, writes)
 	}
-	return effects
+	inner := walker{project: w.project, dir: w.dir, vars: w.vars, written: w.written, nested: w.nested + 1}
+	return inner.script(script)
 }
 
 // with returns a map with one more entry. The old one stays as it is: an outer shell has it.

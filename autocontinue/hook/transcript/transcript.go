@@ -49,20 +49,13 @@ func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
 	l := newLines(r, 0, size)
 	for l.no < maxHeadLines && l.next < maxHead && l.scan() {
-		v := l.value
-		f := formatOf(v)
-		if f == "" {
+		f := formatOf(l.value)
+		if f == "" || t.Format != "" && f != t.Format {
 			continue
 		}
-		if t.Format != "" && f != t.Format {
-			break
-		}
-		t.Format = f
-		if f != claude {
-			return t, nil
-		}
-		t.Subagent = v.isTrue("isSidechain")
-		if v.isFalse("isSidechain") && v.has("message") { // a sub-agent may speak first in its caller's transcript
+		t.Format, t.Subagent = f, f == claude && l.value.isTrue("isSidechain")
+		// A sub-agent may speak first in its caller's transcript.
+		if f != claude || l.value.isFalse("isSidechain") && l.value.has("message") {
 			return t, nil
 		}
 	}
