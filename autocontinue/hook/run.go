@@ -87,9 +87,9 @@ type session struct {
 	cfg    Config
 	shadow bool
 
-	state *autocontinue.State // as it was read with the memory; nil once the loop has it
-	seen  transcript.State    // the transcript as this event read it
-	out   autocontinue.Output
+	state  *autocontinue.State // as it was read with the memory; nil once the loop has it
+	memory memory              // with the transcript as this event read it
+	out    autocontinue.Output
 }
 
 func (s *session) hear(ctx context.Context) error {
@@ -108,15 +108,14 @@ func (s *session) hear(ctx context.Context) error {
 }
 
 func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error) {
-	m, err := s.read(ctx)
+	if err := s.read(ctx); err != nil {
+		return d, err
+	}
+	t, err := s.await(ctx)
 	if err != nil {
 		return d, err
 	}
-	t, m, err := s.await(ctx, m)
-	if err != nil {
-		return d, err
-	}
-	s.seen = m.Transcript
+	m := s.memory
 	p := Pause{Folder: s.event.Dir, Began: cmp.Or(m.Began, s.event.Dir), Output: m.output(s.event, t)}
 	if s.event.Transcript != "" {
 		p.Lack = t.Lack()
@@ -125,8 +124,8 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 	if err != nil {
 		return d, err
 	}
-	s.out, cfg.Store, cfg.Secrets = p.Output, s, slices.Concat(cfg.Secrets, s.cfg.Secrets)
-	s.shadow = p.Shadow
+	s.out, s.shadow = p.Output, p.Shadow
+	cfg.Store, cfg.Secrets = s, slices.Concat(cfg.Secrets, s.cfg.Secrets)
 	ac, err := autocontinue.New(cfg)
 	if err != nil {
 		return d, err
@@ -134,11 +133,11 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 	return ac.Handle(ctx, s.out)
 }
 
-// read returns the memory, and keeps the state that belongs to it.
-func (s *session) read(ctx context.Context) (memory, error) {
+// read reads the memory, and the state that belongs to it.
+func (s *session) read(ctx context.Context) error {
 	state, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
-	s.state = &state
-	return m.memory, err
+	s.state, s.memory = &state, m.memory
+	return err
 }
 
 // How long a message is waited for. Claude Code writes it to the transcript up to 110 ms after it has called the hook.
@@ -150,16 +149,15 @@ const (
 // await reads what is new in the transcript of a pause, and waits until it has the message of the event, as a message
 // after the last prompt. For an event without a message, it waits for any message. Cursor tells what the agent
 // printed in an event of its own, which another process may be at work on: then it reads the memory anew.
-func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory, error) {
+func (s *session) await(ctx context.Context) (t transcript.Trace, failed error) {
 	e := s.event
 	src := transcript.Source{
 		Format: transcript.Format(e.host), Path: e.Transcript, Dir: e.Dir, Subagent: e.kind == subagentStopped,
 		Secrets: s.cfg.Secrets,
 	}
-	var failed error
-	wait := waitForMessage
+	wait, seen := waitForMessage, s.memory.Transcript
 	done := func(t transcript.Trace) bool {
-		return t.Err != nil || t.Aborted || t.Shows(e.Message.text, e.host.accumulates()) || m.knows(e, t)
+		return t.Err != nil || t.Aborted || t.Shows(e.Message.text, e.host.accumulates()) || s.memory.knows(e, t)
 	}
 	switch {
 	case e.kind != stopped && e.kind != subagentStopped, !e.ended(),
@@ -168,21 +166,17 @@ func (s *session) await(ctx context.Context, m memory) (transcript.Trace, memory
 	case !e.Message.given:
 		wait = waitForLast
 		done = func(t transcript.Trace) bool {
-			if e.host == Cursor && failed == nil {
-				var fresh memory
-				if fresh, failed = s.read(ctx); failed == nil {
-					fresh.Transcript, m = m.Transcript, fresh
-				}
+			if e.host == Cursor {
+				failed = s.read(ctx)
 			}
-			_, held := m.heldFor(e)
+			_, held := s.memory.heldFor(e)
 			gone := t.Aborted || t.Err != nil && e.host != Cursor
-			return failed != nil || held || gone || t.Message != "" && !t.Old || m.knows(e, t)
+			return failed != nil || held || gone || t.Message != "" && !t.Old || s.memory.knows(e, t)
 		}
 	}
-	state := m.Transcript
-	t := state.Await(ctx, src, wait, done)
-	m.Transcript = state
-	return t, m, failed
+	t = seen.Await(ctx, src, wait, done)
+	s.memory.Transcript = seen
+	return t, failed
 }
 
 // Load returns the state, at first the one that belongs to the memory that the output was made with.
@@ -208,7 +202,7 @@ func (s *session) Update(
 			if next.Seq == state.Seq { // another hook of this pause has decided
 				return next, Memory{m.again(s.out.ID)}, nil
 			}
-			m.Transcript = s.seen
+			m.Transcript = s.memory.Transcript
 			return next, Memory{m.after(s.event, s.out, next.Continues > state.Continues && !s.shadow)}, nil
 		})
 }

@@ -188,7 +188,7 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 			if among {
 				root += string(filepath.Separator) // then a link is followed
 			}
-			err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 				switch {
 				case err != nil: // to open it fails again later, and is reported then
 				case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules"):
@@ -212,9 +212,6 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 				}
 				return nil
 			})
-			if err != nil {
-				return nil, 0, err
-			}
 		}
 	}
 	return files, others, nil

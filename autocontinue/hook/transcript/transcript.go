@@ -137,8 +137,12 @@ func (w *walk) lines(ctx context.Context) error {
 		parsed := l.read(w.Format, w.Subagent, w.state.Messages)
 		switch {
 		case w.known(parsed):
-			if err := w.take(parsed); err != nil {
-				return err
+			w.state.move(parsed.dir)
+			w.agent = cmp.Or(parsed.agent, w.agent)
+			for _, e := range parsed.entries {
+				if err := w.entry(e); err != nil {
+					return err
+				}
 			}
 			continue
 		case l.blank(), l.isJSON && formatOf(l.value) == "": // of a newer version
@@ -173,17 +177,6 @@ func (w *walk) known(l line) bool {
 		w.other = w.spoken && l.session != w.session
 	}
 	return l.known && !w.other
-}
-
-func (w *walk) take(l line) error {
-	w.state.move(l.dir)
-	w.agent = cmp.Or(l.agent, w.agent)
-	for _, e := range l.entries {
-		if err := w.entry(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (w *walk) entry(e entry) error {
