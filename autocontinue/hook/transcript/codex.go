@@ -37,21 +37,17 @@ func readCodex(v value, id string) (l line) {
 }
 
 func (l *line) codexItem(c value, id string) {
-	t := tool{id: c.text("call_id"), name: c.text("name")}
-	switch kind := c.text("type"); kind {
+	switch c.text("type") {
 	case "message":
 		l.codexMessage(c, id)
-	case "function_call":
-		t.input, _ = parse([]byte(c.text("arguments")))
-		l.add(entry{kind: call, tool: t})
-	case "local_shell_call":
-		t.name, t.input = "shell", c.at("action")
-		l.add(entry{kind: call, tool: t})
-	case "custom_tool_call":
-		t.patch = c.text("input")
+	case "function_call", "local_shell_call", "custom_tool_call":
+		t := tool{id: c.text("call_id"), name: cmp.Or(c.text("name"), "shell"), input: c.at("action"), patch: c.text("input")}
+		if in, ok := parse([]byte(c.text("arguments"))); ok {
+			t.input = in
+		}
 		l.add(entry{kind: call, tool: t})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		l.add(entry{kind: outcome, result: codexResult(t.id, c.at("output"))})
+		l.add(entry{kind: outcome, result: codexResult(c.text("call_id"), c.at("output"))})
 	}
 }
 
@@ -103,13 +99,10 @@ func codexResult(id string, out value) result {
 	}
 	head, body, _ := strings.Cut("\n"+r.output, "\nOutput:\n")
 	head = clip(head, 2000)
-	if m := pattern("codex-status").FindStringSubmatch(head); m != nil {
-		r.readStatus(m[1])
+	if r.readStatus(find("codex-status", head)) {
 		r.output = body
 	}
-	if m := pattern("codex-running").FindStringSubmatch(head); m != nil {
-		r.running = m[1]
-	}
+	r.running = find("codex-running", head)
 	r.stopped, r.denied = pattern("codex-stopped").MatchString(head), strings.Contains(head, "rejected by user")
 	r.failed = r.failed || pattern("codex-failed").MatchString(head)
 	return r

@@ -97,10 +97,7 @@ func copilotResult(d value) result {
 			r.output = strings.TrimSuffix(trimmed, last)
 		}
 	case pattern("copilot-running").MatchString(last):
-		r.running = "shell"
-		if m := pattern("copilot-shell").FindStringSubmatch(last); m != nil {
-			r.running = m[1]
-		}
+		r.running = cmp.Or(find("copilot-shell", last), "shell")
 		r.task = strings.Contains(last, "started in background") // the host tells the agent of its end
 	}
 	r.readStatus(d.text("shellExecution", "exitCode"))

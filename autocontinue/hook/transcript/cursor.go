@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -28,10 +29,7 @@ func readCursor(v value, id string) (l line) {
 	text := strings.Join(said, "\n")
 	switch {
 	case role == "user":
-		if m := pattern("user-query").FindStringSubmatch(text); m != nil {
-			text = strings.TrimSpace(m[1])
-		}
-		l.add(entry{kind: human, id: id, text: text})
+		l.add(entry{kind: human, id: id, text: cmp.Or(strings.TrimSpace(find("user-query", text)), text)})
 		return l
 	case text != "":
 		l.add(entry{kind: message, id: id, group: id, text: text})

@@ -121,11 +121,7 @@ func (l *line) geminiPrompt(id, said, shown string) {
 	switch {
 	case gemini.IsNotice(said):
 		e = entry{kind: notice}
-		for _, mark := range []string{"Workspace Directories:**\n  - ", "working in the directory: "} {
-			if _, rest, ok := strings.Cut(said, mark); ok {
-				l.dir, _, _ = strings.Cut(rest, "\n")
-			}
-		}
+		l.dir = cmp.Or(find("gemini-dir", said), l.dir)
 	case plaintext.IsOurs(said),
 		isPlain(said) && !blank(shown) && !isPlain(shown):
 		e.kind = feedback

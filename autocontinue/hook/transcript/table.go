@@ -70,3 +70,11 @@ var (
 func isPhrase(kind, text string) bool { return slices.Contains(phrases()[kind], text) }
 
 func pattern(name string) *regexp.Regexp { return patterns()[name] }
+
+// find returns what the first group of a pattern matches, "" if the pattern does not match.
+func find(name, text string) string {
+	if m := pattern(name).FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
