@@ -2,8 +2,7 @@
 //
 // Start with a [Hook]. [Hook.Snippet] is the settings for a host that has no others, for a person to copy. [Hook.Merge]
 // puts the hook into settings that a person wrote, before what is there, and [Hook.Remove] takes it out. Everything
-// else in these settings stays as it is, to the byte: comments, layout, long numbers. [Hook.Files] says where the host
-// looks for them.
+// else in these settings stays as it is, to the byte.
 //
 // # Limits
 //

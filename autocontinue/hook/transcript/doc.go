@@ -4,22 +4,13 @@
 // forwards, and folds the lines into a [State]. A [Trace] says at any moment what the State knows about a pause: the
 // human's request, the agent's last message, how often the turn was continued, and the [classify.Work].
 //
-// # A live hook
+// A hook keeps the State of a session as JSON in its own memory, so each call reads only the new lines. At a pause it
+// calls [State.Await] with a function that tells whether the trace shows the message of the event ([Trace.Shows]). After
+// each pause, and when a prompt goes to the agent, it calls [State.Expect] or [State.Sent]. When [Trace.Behind] is true
+// the transcript did not have the message in time. Nothing that it lacks counts as not done.
 //
-// A hook keeps the State of a session as JSON in its own memory, so each call reads only the new lines:
-//
-//   - After each pause, and when a prompt goes to the agent, call [State.Expect].
-//   - At a pause, call [State.Await] with a function that tells whether the trace shows the message of the event
-//     ([Trace.Shows]). For an event without a message, wait for any message that is not Old.
-//   - After a decision, tell [State.Sent] whether a message of ours comes back as a prompt.
-//
-// When [Trace.Behind] is true the transcript did not have the message in time. Decide with what is there: nothing that
-// the transcript lacks counts as not done.
-//
-// # Old sessions
-//
-// [Open] recognizes a transcript by its content. [Transcript.Walk] goes through its prompts and pauses with the same
-// State, so an old session is decided as it was live.
+// [Open] recognizes an old transcript by its content. [Transcript.Walk] goes through its prompts and pauses with the
+// same State, so an old session is decided as it was live.
 //
 // # Work
 //
