@@ -2,8 +2,6 @@ package hook
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +27,7 @@ type memory struct {
 	Events int    `json:"events,omitempty"` // that were taken in
 	Began  string `json:"began,omitempty"`  // the folder of the human's first prompt
 	Pauses int    `json:"pauses,omitempty"` // among them
-	ID     string `json:"id,omitempty"`     // hash of the last output's ID
+	ID     string `json:"id,omitempty"`     // of the last output
 	Same   int    `json:"same,omitempty"`   // how often it came in a row
 
 	Rested bool `json:"rested,omitempty"` // the agent stopped at the last pause
@@ -37,7 +35,7 @@ type memory struct {
 	// Of a host whose pauses have no message, and which counts over the whole session how often a hook continued the
 	// agent.
 	Printed   string `json:"printed,omitempty"`    // what the agent printed last
-	PrintedIn string `json:"printed_in,omitempty"` // hash of the host's ID of the prompt that it was about
+	PrintedIn string `json:"printed_in,omitempty"` // the host's ID of the prompt that it was about
 	Loops     int    `json:"loops,omitempty"`      // the host's count after the last pause
 	Base      int    `json:"base,omitempty"`       // and before the human's last words
 
@@ -57,7 +55,7 @@ func (m memory) heard(e event) memory {
 		m.Transcript.Sent(false)
 	case e.kind == printed:
 		text := e.Message.text
-		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), hash(e.Generation)
+		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), e.Generation
 	default:
 		m.Printed, m.PrintedIn = "", ""
 	}
@@ -90,7 +88,7 @@ func (m memory) again(id string) memory {
 	if id == "" {
 		return m
 	}
-	if id = hash(id); id != m.ID {
+	if id != m.ID {
 		m.ID, m.Same = id, 0
 	}
 	m.Same++
@@ -99,7 +97,7 @@ func (m memory) again(id string) memory {
 
 // heldFor returns what the agent printed last after the prompt that a pause is about.
 func (m memory) heldFor(e event) (string, bool) {
-	return m.Printed, m.Printed != "" && m.PrintedIn == hash(e.Generation)
+	return m.Printed, m.Printed != "" && m.PrintedIn == e.Generation
 }
 
 // inTurn returns the event with the host's count as one since the human's last words. A count that is lower than the
@@ -114,9 +112,9 @@ func (m memory) inTurn(e event) event {
 // id returns the ID of a pause, which all hooks of it know. It is empty if nothing names the pause.
 func (m memory) id(e event, t transcript.Trace) string {
 	id := m.candidate(e, t)
-	again := hash(id) == m.ID
-	tooOften := again && m.Same >= maxSame                                   // no pause has so many hooks
-	if tooOften || t.Old && !again && strings.HasPrefix(id, messagePrefix) { // or it is the message of another pause
+	again := id == m.ID
+	tooOften := again && m.Same >= maxSame                                // no pause has so many hooks
+	if tooOften || t.Old && !again && strings.HasPrefix(id, "message:") { // or it is the message of another pause
 		return ""
 	}
 	return id
@@ -125,10 +123,8 @@ func (m memory) id(e event, t transcript.Trace) string {
 // knows reports whether another hook of the same pause was here before: then nothing new comes.
 func (m memory) knows(e event, t transcript.Trace) bool {
 	id := m.candidate(e, t)
-	return id != "" && hash(id) == m.ID
+	return id != "" && id == m.ID
 }
-
-const messagePrefix = "message:"
 
 // candidate returns the ID that a pause has if the transcript's last message is its own. Cursor numbers its prompts,
 // and Gemini CLI tells the time of the event. For the others it is the transcript's ID of the message, if the
@@ -138,18 +134,13 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 	t.Old = false
 	switch {
 	case e.Generation != "":
-		return "prompt:" + hash(e.Generation) + ":" + strconv.Itoa(e.Loop) + active
+		return "prompt:" + e.Generation + ":" + strconv.Itoa(e.Loop) + active
 	case e.host == Gemini && e.Time != nil:
 		return "time:" + string(e.Time) + active
 	case t.MessageID == "" || e.Message.given && !t.Shows(e.Message.text, e.host.accumulates()):
 		return ""
 	}
-	return messagePrefix + t.MessageID + active
-}
-
-func hash(s string) string {
-	h := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(h[:12])
+	return "message:" + t.MessageID + active
 }
 
 // output returns what [autocontinue.AutoContinue.Handle] decides about. Each pause is a run of its own. Turn is empty

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -239,10 +237,4 @@ func (f *fold) trace() Trace {
 	}
 	t.Work = w.facts()
 	return t
-}
-
-// hash returns a name for a text that does not tell the text.
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }

@@ -34,7 +34,7 @@ type Source struct {
 type State struct{ position }
 
 type position struct {
-	File   string `json:"file,omitempty"`   // hash of its name
+	File   string `json:"file,omitempty"`
 	Offset int64  `json:"offset,omitempty"` // where the next line begins
 	Known  bool   `json:"known,omitempty"`  // a line was one of the host
 	fold
@@ -94,8 +94,8 @@ func (s *State) readNew(ctx context.Context, src Source) error {
 }
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
-	if file := hash(src.Path); file != s.File || s.Offset > size { // another file, or one that was written anew
-		*s = State{position{File: file, fold: fold{Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}}
+	if src.Path != s.File || s.Offset > size { // another file, or one that was written anew
+		*s = State{position{File: src.Path, fold: fold{Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}}
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)
