@@ -151,7 +151,6 @@ func (f *fold) IsOurs(prompt string) bool {
 
 // prompt takes in words in the human's name. It reports whether they are the human's.
 func (f *fold) prompt(text, turn string) bool {
-	f.silence()
 	f.Expects = false
 	if f.IsOurs(text) { // the host fed it back
 		f.Continues++

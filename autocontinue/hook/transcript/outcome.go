@@ -100,7 +100,7 @@ func (e effect) shown(output string) classify.CheckOutcome {
 func (e effect) seen(r result, output string) classify.CheckOutcome {
 	quiet, blank := e.quiet(), true
 	for line := range strings.Lines(output) {
-		blank = blank && (plaintext.IsBlank(line) || e.echoed(strings.TrimSpace(line)))
+		blank = blank && (plaintext.IsBlank(line) || slices.Contains(e.Echoes, plaintext.Redact(strings.TrimSpace(line))))
 	}
 	bad, good := problems(output)
 	switch {
@@ -108,30 +108,20 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 		return classify.OutcomeFailed
 	case good,
 		quiet && blank && (!r.failed || e.Filtered && r.known && r.exit == 1), // a "grep" found nothing
-		!quiet && !blank && !r.failed && e.Check == classify.CheckRun:
-		return classify.OutcomePassed
-	case e.Check == classify.CheckCommit && pattern("committed").MatchString(output):
+		!quiet && !blank && !r.failed && e.Check == classify.CheckRun,
+		e.Check == classify.CheckCommit && pattern("committed").MatchString(output):
 		return classify.OutcomePassed
 	}
 	return classify.OutcomeUnknown
-}
-
-func (e effect) echoed(line string) bool {
-	return slices.Contains(e.Echoes, line) || len(e.Echoes) > 0 && slices.Contains(e.Echoes, plaintext.Redact(line))
 }
 
 // problems reports whether an output shows problems, and whether it says that there are none.
 func problems(output string) (bad, good bool) {
 	for line := range strings.Lines(strings.ToLower(plaintext.StripEscapes(output))) {
 		if all := pattern("counted").FindAllStringSubmatch(line, -1); all != nil {
-			m := all[0]
-			for _, other := range all {
-				if other[2] == "error" { // "3 problems (0 errors, 3 warnings)"
-					m = other
-				}
-			}
-			bad = bad || number(m[1]) > 0
-			good = good || number(m[1]) == 0
+			at := slices.IndexFunc(all, func(m []string) bool { return m[2] == "error" })
+			n := number(all[max(0, at)][1]) // "3 problems (0 errors, 3 warnings)"
+			bad, good = bad || n > 0, good || n == 0
 			continue
 		}
 		has := func(w string) bool { return strings.Contains(line, w) }
