@@ -36,6 +36,7 @@ type rule struct {
 	kinds    []string
 	programs []string
 	words    []word
+	flags    [][]string // alternatives of each
 }
 
 type word struct {
@@ -60,7 +61,11 @@ var commands = sync.OnceValue(func() *table {
 		r := rule{kinds: strings.Split(f[0], ","), programs: strings.Split(f[1], "|")}
 		for _, w := range f[2:] {
 			w, skips := strings.CutPrefix(w, "...")
-			r.words = append(r.words, word{strings.Split(w, "|"), skips})
+			if alternatives := strings.Split(w, "|"); strings.HasPrefix(w, "-") {
+				r.flags = append(r.flags, alternatives)
+			} else {
+				r.words = append(r.words, word{alternatives, skips})
+			}
 		}
 		for _, key := range r.programs {
 			switch {
@@ -81,7 +86,7 @@ func kindsOf(words []string) []string {
 	program, args := programName(words[0]), words[1:]
 	plain := t.plain(program, args)
 	for _, r := range slices.Concat(t.rules[program], t.rules["*"]) {
-		rest, flagged, ok := r.fit(args, plain)
+		rest, ok := r.fit(args, plain)
 		if !ok || !matches(r.programs, program) {
 			continue
 		}
@@ -90,7 +95,7 @@ func kindsOf(words []string) []string {
 			kinds = tasksKinds(rest)
 		}
 		own := kinds[0] == kindRun && plain != nil && plain[0] == "run" // the project's program
-		if !flagged && !own && kinds[0] != kindRead && t.onlyTells(program, args) {
+		if r.flags == nil && !own && kinds[0] != kindRead && t.onlyTells(program, args) {
 			return []string{kindRead}
 		}
 		return kinds
@@ -113,37 +118,30 @@ func (t *table) plain(program string, args []string) (plain []string) {
 
 // onlyTells reports whether a flag makes the program only tell something, such as its version.
 func (t *table) onlyTells(program string, args []string) bool {
+	tells := func(a string) bool { return slices.Contains(t.lists["never *"], a) }
+	isLong := func(a string) bool { return len(a) > 2 && tells(a) } // "-h" is a host for some programs
+	return hasFlag(args, t.lists["never "+program]) || slices.ContainsFunc(args, isLong) ||
+		len(args) > 0 && tells(args[len(args)-1])
+}
+
+// hasFlag reports whether a flag is there, also with its value: "-run=^$" is "-run ^$".
+func hasFlag(args, alternatives []string) bool {
 	for i, a := range args {
-		value := a
-		if i+1 < len(args) {
-			value += "=" + args[i+1]
-		}
-		// "-h" is a host for some programs
-		if (len(a) > 2 || i == len(args)-1) && slices.Contains(t.lists["never *"], a) ||
-			slices.Contains(t.lists["never "+program], a) || slices.Contains(t.lists["never "+program], value) {
+		if matches(alternatives, a) || i+1 < len(args) && matches(alternatives, a+"="+args[i+1]) {
 			return true
 		}
 	}
 	return false
 }
 
-// fit reports whether a command matches a rule, and whether by a flag. Rest is the last plain word that a pattern
-// matched; for a pattern that begins with "..." also the words after it.
-func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
+// fit reports whether a command matches a rule. Rest is the last plain word that a pattern matched; for a pattern that
+// begins with "..." also the words after it.
+func (r rule) fit(args, plain []string) (rest []string, ok bool) {
 	rest = plain
 	for _, w := range r.words {
-		if strings.HasPrefix(w.alternatives[0], "-") {
-			for i, a := range args {
-				flagged = flagged || matches(w.alternatives, a) || i+1 < len(args) && matches(w.alternatives, a+"="+args[i+1])
-			}
-			if !flagged {
-				return nil, false, false
-			}
-			continue
-		}
 		n := slices.IndexFunc(plain, func(a string) bool { return matches(w.alternatives, a) })
 		if n < 0 || n > 0 && !w.skips {
-			return nil, false, false
+			return nil, false
 		}
 		rest = plain[n : n+1]
 		if w.skips {
@@ -151,7 +149,7 @@ func (r rule) fit(args, plain []string) (rest []string, flagged, ok bool) {
 		}
 		plain = plain[n+1:]
 	}
-	return rest, flagged, true
+	return rest, !slices.ContainsFunc(r.flags, func(flag []string) bool { return !hasFlag(args, flag) })
 }
 
 // matches reports whether a word is one of the alternatives, in which "*" stands for any characters.
