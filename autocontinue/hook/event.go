@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,10 +106,10 @@ func (h Host) read(payload []byte) (event, error) {
 
 // adapt fills the common fields.
 func (e *event) adapt() {
-	owner, isCopilot := copilotSession(e.Transcript)
+	ofCopilot := copilotEvents.FindStringSubmatch(e.Transcript)
 	switch e.host {
 	case Claude:
-		if isCopilot || e.CursorVersion != nil {
+		if ofCopilot != nil || e.CursorVersion != nil {
 			e.kind = other // Cursor and Copilot CLI have hooks of their own
 		}
 	case Gemini:
@@ -126,7 +127,7 @@ func (e *event) adapt() {
 		}
 	case Copilot:
 		// It runs Stop for sub-agents, too, with the transcript of another: github.com/github/copilot-cli/issues/3894.
-		if isCopilot && owner != e.Session {
+		if ofCopilot != nil && ofCopilot[1] != e.Session {
 			e.Transcript = ""
 		}
 		if e.kind == subagentStopped {
@@ -141,15 +142,8 @@ func (e *event) adapt() {
 	}
 }
 
-// copilotSession returns the session whose events a file holds: ~/.copilot/session-state/<session>/events.jsonl.
-func copilotSession(path string) (string, bool) {
-	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
-	n := len(parts)
-	if n < 3 || parts[n-3] != "session-state" || parts[n-1] != "events.jsonl" {
-		return "", false
-	}
-	return parts[n-2], true
-}
+// copilotEvents is the name of the file with a session's events: ~/.copilot/session-state/<session>/events.jsonl.
+var copilotEvents = regexp.MustCompile(`(?:^|[/\\])session-state[/\\]([^/\\]+)[/\\]events\.jsonl$`)
 
 // key is the session's name for [autocontinue.Output.Session]. A sub-agent has a session of its own.
 func (e event) key() string {
