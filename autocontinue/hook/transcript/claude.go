@@ -97,16 +97,12 @@ func (l *line) claudeUser(v value) {
 
 // claudeQueued reads what the agent was told between two calls: the human's words, or that a task has ended.
 func (l *line) claudeQueued(a value) {
-	words := a.words("prompt")
 	if a.text("type") != "queued_command" {
 		return
 	}
-	if strings.HasPrefix(strings.TrimSpace(words), "<task-notification>") {
-		l.add(entry{kind: notice, result: claudeNotified(words)})
-		return
-	}
-	if e := claudeWords(words, "", false); e.kind == human && !blank(e.text) && isHuman(a) &&
-		among(" prompt ", cmp.Or(a.text("commandMode"), "prompt")) {
+	e := claudeWords(a.words("prompt"), "", false)
+	isPrompt := cmp.Or(a.text("commandMode"), "prompt") == "prompt" && isHuman(a)
+	if e.result.ended != "" || e.kind == human && !blank(e.text) && isPrompt {
 		l.add(e)
 	}
 }

@@ -64,17 +64,11 @@ func (l *line) codexMessage(c value, id string) {
 		}
 	}
 	said := strings.Join(parts, "\n")
-	if c.text("role") == "assistant" && !blank(said) {
+	opening := strings.TrimSpace(said)
+	switch role := c.text("role"); {
+	case role == "assistant" && opening != "":
 		l.add(entry{kind: message, id: cmp.Or(c.text("id"), id), text: said})
-	}
-	if c.text("role") != "user" {
-		return
-	}
-	opening := ""
-	if len(parts) > 0 {
-		opening = strings.TrimSpace(parts[0])
-	}
-	switch {
+	case role != "user":
 	case strings.HasPrefix(opening, "<hook_prompt"):
 		for _, p := range parts {
 			l.add(entry{kind: feedback, text: html.UnescapeString(pattern("hook-prompt").ReplaceAllString(p, ""))})
