@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -53,8 +52,7 @@ func newHookUninstall(t terminal) *cobra.Command {
 		})
 }
 
-// command returns a command about the files that may hold a host's settings, as absolute paths. Install writes the
-// first.
+// command returns a command about the files that may hold a host's settings, as absolute paths.
 func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host, []string) error) *cobra.Command {
 	cmd := &cobra.Command{Use: use, ValidArgs: hostNames()}
 	bind(cmd.Flags(), "user", &o.user, "project", &o.project)
@@ -104,7 +102,7 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 	}
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if o.write {
-		text, err := write(h, file, stderr)
+		text, err := write(h, file)
 		if err != nil {
 			_, unprinted := stdout.Write(h.Snippet())
 			return errors.Join(err, unprinted)
@@ -158,7 +156,7 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 // beforeInstall ends the name of the copy that install makes of settings without the hook.
 const beforeInstall = ".before-sidecoach"
 
-func write(h install.Hook, file string, stderr io.Writer) (string, error) {
+func write(h install.Hook, file string) (string, error) {
 	if !h.Writable() {
 		return "", misuse("put the lines above into "+file, "install does not write settings of %s", h.Host.Product())
 	}

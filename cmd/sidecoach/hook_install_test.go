@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +44,7 @@ func TestSettingsInAFolderThatIsReadOnly(t *testing.T) {
 		t.Skip("permissions do not hold for this user")
 	}
 	h := install.Hook{Host: hook.Claude, Program: "/b/sidecoach"}
-	_, err := write(h, file, io.Discard)
+	_, err := write(h, file)
 	var wrong *failure
 	require.ErrorAs(t, err, &wrong)
 	assert.Contains(t, wrong.what, "permission denied")

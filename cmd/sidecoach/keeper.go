@@ -26,9 +26,8 @@ func (o *keeperOptions) register(f *pflag.FlagSet) {
 	bind(f, "state", &o.state, "keep-text", &o.keepText)
 }
 
-// stateDir returns the folder that a --state names. Without one, it is the folder where this user's programs keep what
-// they remember: $XDG_STATE_HOME wherever it is set (a relative one is to be ignored: XDG Base Directory Specification
-// 0.8), else what the system has for it.
+// stateDir returns the folder that a --state names, else the one where this user's programs keep what they remember:
+// $XDG_STATE_HOME (not a relative one: XDG Base Directory Specification 0.8), else what the system has for it.
 func stateDir(flag string) (dir string, err error) {
 	if flag != "" {
 		return flag, nil

@@ -133,8 +133,7 @@ func labels() (list []string) {
 	return append(list, labelRejected)
 }
 
-// printCase prints the decision that was asked for as a line for eval. Of several entries it is the last that has the
-// text.
+// printCase prints the decision that was asked for as a line for eval: of several entries the last that has the text.
 func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string) error {
 	var found entry
 	_, err := o.read(ctx, dir, func(e entry, _ []byte) error {
@@ -223,9 +222,8 @@ type judgeTotals struct {
 	classify.Usage
 }
 
-// chain is the continuations of a session's current turn that have no result yet. The link between them is
-// [autocontinue.Decision].Continues, which counts within the turn: the hosts' names of turns change when a hook
-// continues.
+// chain is the continuations of a session's current turn that have no result yet. [autocontinue.Decision].Continues
+// links them, for the hosts' names of turns change when a hook continues.
 type chain struct {
 	open int
 	last int // Continues of the last one
@@ -236,8 +234,7 @@ func newTotals() totals {
 		chains: map[[2]string]*chain{}}
 }
 
-// add counts an entry and says what it shows about the continuations before it; "" is nothing. The entries of a session
-// come in the order of their decisions.
+// add counts an entry and says what it shows about the continuations before it; "" is nothing.
 func (t *totals) add(e entry) (result string) {
 	d := e.Decision
 	switch {

@@ -395,8 +395,7 @@ func (r *replay) Classify(ctx context.Context, in classify.Input) (classify.Resu
 }
 
 // worth says whether the hook would have helped: it compares the messages that it would have spared the human with the
-// questions that it would have passed over. A question costs more than a message, so it pays from two messages a
-// question on.
+// questions that it would have passed over. A question costs as much as two messages.
 func worth(agrees, against int) string {
 	switch {
 	case agrees == 0 && against == 0:
