@@ -164,8 +164,8 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 	return writeJSON(stdout, c)
 }
 
-// entryText is one entry for a person. The row "result" is what the totals count. A line for the session stands above it,
-// where before names another one.
+// entryText is one entry for a person. The row "result" is what the totals count. A line for the session stands above
+// it, where before names another one.
 func entryText(e entry, result string, before *string) string {
 	session := e.Host + "\n" + e.Session
 	shown := shownEntry{e, result, *before == "", session != *before}

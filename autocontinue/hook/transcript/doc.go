@@ -5,9 +5,9 @@
 // human's request, the agent's last message, how often the turn was continued, and the [classify.Work].
 //
 // A hook keeps the State of a session as JSON in its own memory, so each call reads only the new lines. At a pause it
-// calls [State.Await] with a function that tells whether the trace shows the message of the event ([Trace.Shows]). After
-// each pause, and when a prompt goes to the agent, it calls [State.Expect] or [State.Sent]. When [Trace.Behind] is true
-// the transcript did not have the message in time. Nothing that it lacks counts as not done.
+// calls [State.Await] with a function that tells whether the trace shows the message of the event ([Trace.Shows]).
+// After each pause, and when a prompt goes to the agent, it calls [State.Expect] or [State.Sent]. When [Trace.Behind]
+// is true the transcript did not have the message in time. Nothing that it lacks counts as not done.
 //
 // [Open] recognizes an old transcript by its content. [Transcript.Walk] goes through its prompts and pauses with the
 // same State, so an old session is decided as it was live.
