@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,7 +77,17 @@ type event struct {
 // nothing of the payload except names of keys.
 func (h Host) read(payload []byte) (event, error) {
 	e := event{host: h}
-	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &e)
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &members)
+	maps.DeleteFunc(members, func(key string, _ json.RawMessage) bool {
+		return key != strings.ToLower(key) // package json would take it for the one in lower case
+	})
+	if err == nil {
+		var exact []byte
+		if exact, err = json.Marshal(members); err == nil {
+			err = json.Unmarshal(exact, &e)
+		}
+	}
 	e.kind = kinds[e.Name]
 	e.adapt()
 	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)
@@ -112,6 +123,11 @@ func (e *event) adapt() {
 		if ofCopilot != nil || e.CursorVersion != nil {
 			e.kind = other // Cursor and Copilot CLI have hooks of their own
 		}
+	case Codex:
+		// A thread that was forked from another shares its session. The name of the transcript has the thread's own ID.
+		if m := codexThread.FindStringSubmatch(e.Transcript); m != nil && m[1] != e.Session && e.Agent == "" {
+			e.Agent = m[1]
+		}
 	case Gemini:
 		e.Message = e.Response
 		if strings.TrimSpace(e.Message.text) == "[no response text]" {
@@ -141,6 +157,10 @@ func (e *event) adapt() {
 		e.Status = e.Error
 	}
 }
+
+// codexThread is the name of a Codex transcript: rollout-2026-11-02T10-20-30-<uuid>.jsonl.
+var codexThread = regexp.MustCompile(
+	`(?i)(?:^|[/\\])rollout-[^/\\]*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$`)
 
 // copilotEvents is the name of the file with a session's events: ~/.copilot/session-state/<session>/events.jsonl.
 var copilotEvents = regexp.MustCompile(`(?:^|[/\\])session-state[/\\]([^/\\]+)[/\\]events\.jsonl$`)

@@ -29,7 +29,7 @@ func TestEvents(t *testing.T) {
 	}{
 		"Claude Code":     {Claude, stop(``), "block", "rejected_completion", ""},
 		"byte order mark": {Claude, "\ufeff" + stop(``), "block", "rejected_completion", ""},
-		"unknown keys": {Claude, stop(`,"effort":{"level":"high"}`), "block",
+		"unknown keys": {Claude, stop(`,"Session_ID":7,"stop_hook_Active":"x","effort":{"level":"high"}`), "block",
 			"rejected_completion", ""},
 		"invalid UTF-8":        {Claude, strings.Replace(stop(``), "now", "n\xffw", 1), "block", "rejected_completion", ""},
 		"the last of two keys": {Claude, stop(`,"last_assistant_message":"Which one, A or B?"`), `{}`, "question", ""},
@@ -144,11 +144,17 @@ func TestUnreadableEvents(t *testing.T) {
 	assert.EqualError(t, err, `the event cannot be used: "loop_count" has another type than documented`)
 }
 
-// A sub-agent has a session of its own.
+// A sub-agent, and a thread that Codex forked, have sessions of their own.
 func TestSessions(t *testing.T) {
+	const thread = "0199aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee"
 	for event, want := range map[string]string{
 		`{"hook_event_name":"Stop","session_id":"s"}`:                        "s",
 		`{"hook_event_name":"SubagentStop","session_id":"s","agent_id":"a"}`: "s/a",
+		`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/h/rollout-2026-11-02T10-20-30-` + thread +
+			`.jsonl"}`: "s/" + thread,
+		`{"hook_event_name":"Stop","session_id":"` + thread +
+			`","transcript_path":"/h/rollout-2026-11-02T10-20-30-` + thread + `.jsonl"}`: thread,
+		`{"hook_event_name":"Stop","session_id":"s","transcript_path":"/h/rollout-x.jsonl"}`: "s",
 	} {
 		e, err := Codex.read([]byte(event))
 		require.NoError(t, err)
