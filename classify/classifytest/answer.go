@@ -34,7 +34,7 @@ func (v Verdict) JSON() string {
 func (v Verdict) Answer() Answer { return Text(v.JSON()) }
 
 // Text answers with content as the message.
-func Text(content string) Answer { return respond(http.StatusOK, completion(content, "", "stop")) }
+func Text(content string) Answer { return respond(http.StatusOK, completion(content, "", "stop"), nil) }
 
 // completion is the body of a chat completion with one choice. With a refusal its content is null.
 func completion(content, refusal, reason string) string {
@@ -59,16 +59,15 @@ func Stuck() Answer {
 }
 
 // Status refuses with a status and the error object that belongs to it: 500, 503 and the like.
-func Status(status int) Answer {
+func Status(status int) Answer { return respond(status, problem(status), nil) }
+
+// problem is an error object of OpenAI's form.
+func problem(status int, more ...string) string {
 	kind := "server_error"
 	if status < 500 {
 		kind = "invalid_request_error"
 	}
-	return respond(status, problem(kind, "The server had an error while processing your request"))
-}
-
-// problem is an error object of OpenAI's form.
-func problem(kind, message string) string {
+	message := strings.Join(append([]string{"The server had an error while processing your request"}, more...), " ")
 	body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": nil}})
 	return string(body)
 }
@@ -86,27 +85,23 @@ func afterHalf(then Answer) Answer {
 	}
 }
 
-// respond sends exactly this. A header is a name and a value.
-func respond(status int, body string, header ...string) Answer {
+// respond sends exactly this.
+func respond(status int, body string, header map[string]string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		for i := 0; i+1 < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
+		for name, value := range header {
+			w.Header().Set(name, value)
 		}
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
 }
 
-// echo refuses with a status and a message that repeats the key, and perhaps the request, as careless endpoints do.
-func echo(status int, whole bool) Answer {
+// echo refuses with a status and a message that repeats the key and the request, as careless endpoints do.
+func echo(status int) Answer {
 	return func(w http.ResponseWriter, r *http.Request) {
-		message := "Incorrect API key provided: " + r.Header.Get("Authorization") + r.Header.Get("Api-Key")
-		if whole {
-			body, _ := io.ReadAll(r.Body)
-			message += string(body)
-		}
-		respond(status, problem("invalid_request_error", message))(w, r)
+		body, _ := io.ReadAll(r.Body)
+		respond(status, problem(status, r.Header.Get("Authorization"), r.Header.Get("Api-Key"), string(body)), nil)(w, r)
 	}
 }
 

@@ -69,68 +69,65 @@ func Replay(t testing.TB, dir string) llm.Cache {
 
 var notInFileNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// file returns the name of the file for a request of a case.
-func (c *cassettes) file(sc *scope, r llm.Request) string {
+// file returns the name of the file for a request, and what fails if it does not fit: a case of Run, or the test.
+func (c *cassettes) file(ctx context.Context, r llm.Request) (string, scope) {
 	name := r.Key()[:16]
-	if sc != nil {
-		name = strings.Trim(notInFileNames.ReplaceAllString(strings.ToLower(sc.name), "-"), "-")
+	in, isCase := ctx.Value(scopeKey{}).(scope)
+	if isCase {
+		name = strings.Trim(notInFileNames.ReplaceAllString(strings.ToLower(in.name), "-"), "-")
 		name = cmp.Or(name[:min(len(name), 60)], "case")
+	} else {
+		in.TB = c.t
 	}
-	return filepath.Join(c.dir, name+".json")
+	return filepath.Join(c.dir, name+".json"), in
 }
 
 // Load returns the recorded answer to a request.
 func (c *cassettes) Load(ctx context.Context, r llm.Request) (llm.Answer, error) {
-	sc := scopeOf(ctx)
-	file := c.file(sc, r)
+	file, in := c.file(ctx, r)
 	old, err := readCassette(file)
-	exists := err == nil
+	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case !exists && !errors.Is(err, fs.ErrNotExist):
-		return llm.Answer{}, c.fail(sc, err.Error())
-	case exists && old.Request.Key() == r.Key():
+	case err != nil && !missing:
+	case !missing && old.Request.Key() == r.Key():
 	case c.mode == "1":
 		return llm.Answer{}, fs.ErrNotExist
 	case c.mode == "hand":
-		if !exists || !strings.HasPrefix(old.Origin, byHand) {
+		if !strings.HasPrefix(old.Origin, byHand) {
 			old = cassette{Origin: draft, Answer: json.RawMessage(Verdict{Type: classify.Question}.JSON())}
 		}
 		old.Request = r
-		if err := c.write(sc, old); err != nil {
-			return llm.Answer{}, c.fail(sc, err.Error())
-		}
+		err = c.write(ctx, old)
 	default:
-		return llm.Answer{}, c.fail(sc, c.explain(sc, file, old, r))
+		err = c.explain(in.name, file, old, r)
 	}
-	if old.Origin == draft {
-		return llm.Answer{}, c.fail(sc, fmt.Sprintf("%s is a draft: write its answer, and as its origin %q", file, byHand))
+	if err == nil && old.Origin == draft {
+		err = fmt.Errorf("%s is a draft: write its answer, and as its origin %q", file, byHand)
 	}
-	return llm.Answer{Object: old.Answer, Usage: classify.Usage{Model: old.Model}}, nil
+	if err != nil {
+		err = fmt.Errorf("classifytest: %w", err)
+		in.Error(err)
+	}
+	return llm.Answer{Object: old.Answer, Usage: classify.Usage{Model: old.Model}}, err
 }
 
 // Store writes an answer that a model gave.
 func (c *cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) error {
 	origin := fmt.Sprintf("recorded from %s on %s", cmp.Or(a.Usage.Model, "a model without a name"),
 		time.Now().UTC().Format(time.DateOnly))
-	return c.write(scopeOf(ctx), cassette{Origin: origin, Request: r, Answer: a.Object, Model: a.Usage.Model})
+	return c.write(ctx, cassette{Origin: origin, Request: r, Answer: a.Object, Model: a.Usage.Model})
 }
 
-func (c *cassettes) write(sc *scope, k cassette) error {
-	file := c.file(sc, k.Request)
-	if sc != nil {
-		k.Case = sc.name
-	}
+func (c *cassettes) write(ctx context.Context, k cassette) error {
+	file, in := c.file(ctx, k.Request)
+	k.Case = in.name
 	k.System, k.User = strings.Split(k.Request.System, "\n"), strings.Split(k.Request.User, "\n")
 	k.Request.System, k.Request.User = "", ""
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(k)
-	if err == nil {
-		err = os.MkdirAll(c.dir, 0o700)
-	}
-	if err != nil {
+	if err := cmp.Or(enc.Encode(k), os.MkdirAll(c.dir, 0o700)); err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(b.String()), 0o600)
@@ -151,22 +148,11 @@ func readCassette(file string) (k cassette, err error) {
 	return k, nil
 }
 
-// fail fails Run's subtest, even if a fallback answers, or else the test.
-func (c *cassettes) fail(sc *scope, text string) error {
-	text = "classifytest: " + text
-	if sc != nil {
-		sc.add(text)
-	} else {
-		c.t.Errorf("%s", text)
-	}
-	return errors.New(text)
-}
-
 // explain says what differs from the old cassette, if there is one, and how to record the request.
-func (c *cassettes) explain(sc *scope, file string, old cassette, now llm.Request) string {
+func (c *cassettes) explain(name, file string, old cassette, now llm.Request) error {
 	text := "no cassette for this request"
-	if sc != nil {
-		text += fmt.Sprintf(", case %q", sc.name)
+	if name != "" {
+		text += fmt.Sprintf(", case %q", name)
 	}
 	if old.Origin != "" {
 		text += fmt.Sprintf("\n%s (%s) has another request, which differs first here:%s", file, old.Origin,
@@ -174,9 +160,9 @@ func (c *cassettes) explain(sc *scope, file string, old cassette, now llm.Reques
 	}
 	root, _, _ := strings.Cut(c.t.Name(), "/")
 	command := "go test -count=1 -run '^" + root + "$'"
-	return text + fmt.Sprintf("\nto record it from the model that the test names, with its key:\n\t%s=1 %s"+
-		"\nto write the answer by hand, or to keep one that was:\n\t%s=hand %s", recordVariable, command, recordVariable,
-		command)
+	return fmt.Errorf("%s\nto record it from the model that the test names, with its key:\n\t%s=1 %s"+
+		"\nto write the answer by hand, or to keep one that was:\n\t%s=hand %s", text, recordVariable, command,
+		recordVariable, command)
 }
 
 // difference shows the first line in which two requests differ.

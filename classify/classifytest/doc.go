@@ -6,17 +6,13 @@
 // # Testing a prompt
 //
 // A host that changed the built-in prompt (sidecoach prompt DIR writes it) keeps its own cases beside it and tests it
-// as the example of this package does.
-//
-// The first time, and whenever a word of the prompt, the model or a case has changed, this fails with the line that
-// changed and the command that asks the model again:
+// as the example of this package does. The first time, and whenever a word of the prompt, the model or a case has
+// changed, this fails with the line that changed and the command that asks the model again:
 //
 //	SIDECOACH_RECORD=1 go test -count=1 -run '^TestPrompt$'
 //
 // After that a failing case is a verdict that changed with the prompt. Commit the cassettes: their diff shows the
-// prompt beside each new answer. [Replay] lists the ways of recording.
-//
-// # Answers by hand
+// prompt beside each new answer.
 //
 // Without a key, SIDECOACH_RECORD=hand writes a draft of a cassette for each case. A draft fails until you fill in its
 // answer and make its origin "written by hand". After a change of the prompt, the same command keeps those answers.
@@ -28,14 +24,11 @@
 // A classifier over an endpoint meets every misbehaviour in a loop:
 //
 //	for _, m := range verdict.Misbehaviours() {
-//		t.Run(m.Name, func(t *testing.T) {
-//			server := classifytest.NewServer(t, m.Answer)
-//			judge := newJudge(server.URL)
-//			…
-//			if server.Calls() > 3 {
-//				t.Error("asks too often")
-//			}
-//		})
+//		server := classifytest.NewServer(t, m.Answer)
+//		…
+//		if server.Calls() > 3 {
+//			t.Errorf("%s: asks too often", m.Name)
+//		}
 //	}
 //
 // # Limits

@@ -45,6 +45,7 @@ func (f *fake) Logf(format string, args ...any) {
 	f.logged = append(f.logged, fmt.Sprintf(format, args...))
 }
 
+func (f *fake) Error(args ...any)                 { f.Errorf("%s", fmt.Sprint(args...)) }
 func (f *fake) Fatal(args ...any)                 { f.Errorf("%s", fmt.Sprint(args...)); runtime.Goexit() }
 func (f *fake) Fatalf(format string, args ...any) { f.Errorf(format, args...); runtime.Goexit() }
 func (f *fake) Cleanup(do func())                 { f.cleanup = append(f.cleanup, do) }

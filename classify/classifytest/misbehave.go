@@ -1,7 +1,9 @@
 package classifytest
 
 import (
-	"fmt"
+	"cmp"
+	_ "embed"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -12,86 +14,67 @@ import (
 // misbehaviour is one way in which an endpoint does not answer as it should.
 type misbehaviour struct {
 	Name   string
-	Answer Answer
+	Answer Answer `json:"-"`
 	// Readable says that a lenient reader still finds the verdict in it.
 	Readable bool
+}
+
+// misbehavioursText has a [misbehaviour] and its reply a line. Words in braces stand for parts of a verdict.
+//
+//go:embed misbehaviours.jsonl
+var misbehavioursText string
+
+type reply struct {
+	Status                   int // 0 is 200
+	Header                   map[string]string
+	Body                     *string // else a chat completion, or an error object with another status
+	Content, Refusal, Finish string  // of the chat completion
 }
 
 // Misbehaviours returns all that this package knows, fresh: of the network, of the server, and of the model, whose
 // answers hide v. Most are answers to every call; a test that goes on to something better scripts it after them.
 func (v Verdict) Misbehaviours() []misbehaviour {
-	object := v.JSON()
-	odd := func(confidence any, t string) string {
-		return fmt.Sprintf(`{"type":%s,"confidence":%v,"reason":"because","coaching_message":null}`, t, confidence)
+	object, other := v.JSON(), classify.Question
+	if v.Type == other {
+		other = classify.Blocker
 	}
-	kind := fmt.Sprintf("%q", v.Type)
-	other := Verdict{Type: classify.Question, Confidence: 0.5, Reason: "a first thought"}
-	if v.Type == classify.Question {
-		other.Type = classify.Blocker
+	list := []misbehaviour{
+		{Name: "stuck", Answer: Stuck()},
+		{Name: "stuck in the body", Answer: afterHalf(Stuck())},
+		{Name: "truncated body", Answer: afterHalf(hangUp)},
+		{Name: "hangs up", Answer: hangUp},
+		{Name: "401 with the key in it", Answer: echo(http.StatusUnauthorized)},
+		{Name: "500 that repeats the request", Answer: echo(http.StatusInternalServerError)},
+		{Name: "garbage", Answer: garbage(http.StatusOK, false)},
+		{Name: "garbage as an error", Answer: garbage(http.StatusInternalServerError, false)},
+		{Name: "garbage compressed", Answer: garbage(http.StatusOK, true)},
+		{Name: "nested without end", Answer: Text(strings.Repeat(`{"a":[`, 50_000))},
+		{Name: "byte order mark before the body", Readable: true,
+			Answer: respond(http.StatusOK, "\ufeff"+completion(object, "", "stop"), nil)},
 	}
-	bad := func(name string, a Answer) misbehaviour { return misbehaviour{Name: name, Answer: a} }
-	ok := func(name, body string) misbehaviour { return bad(name, respond(http.StatusOK, body)) }
-	odds := func(name, content string) misbehaviour { return misbehaviour{name, Text(content), true} }
-	limited := func(name, after string) misbehaviour {
-		return bad(name, respond(http.StatusTooManyRequests, problem("requests", "Rate limit reached"), "Retry-After", after))
+	filled := strings.NewReplacer("{verdict}", object, "{fields}", object[1:], "{half}", object[:len(object)/2],
+		"{type}", string(v.Type), "{other}", string(other),
+		"{in an hour}", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+	for line := range strings.Lines(misbehavioursText) {
+		var m struct {
+			misbehaviour
+			reply
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil { // a test reads it
+			panic(err)
+		}
+		body := completion(filled.Replace(m.Content), m.Refusal, cmp.Or(m.Finish, "stop"))
+		switch {
+		case m.Body != nil:
+			body = *m.Body
+		case m.Status != 0:
+			body = problem(m.Status)
+		}
+		for name, value := range m.Header {
+			m.Header[name] = filled.Replace(value)
+		}
+		m.Answer = respond(cmp.Or(m.Status, http.StatusOK), body, m.Header)
+		list = append(list, m.misbehaviour)
 	}
-	return []misbehaviour{
-		bad("stuck", Stuck()),
-		bad("stuck in the body", afterHalf(Stuck())),
-		bad("truncated body", afterHalf(hangUp)),
-		bad("hangs up", hangUp),
-		bad("401 with the key in it", echo(http.StatusUnauthorized, false)),
-		bad("403", Status(http.StatusForbidden)),
-		bad("404", Status(http.StatusNotFound)),
-		bad("408", Status(http.StatusRequestTimeout)),
-		bad("409", Status(http.StatusConflict)),
-		bad("429", Status(http.StatusTooManyRequests)),
-		limited("429 for an hour", "3600"),
-		limited("429 until a date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)),
-		limited("429 with a nonsense Retry-After", "-1 fortnights"),
-		bad("500", Status(http.StatusInternalServerError)),
-		bad("500 that repeats the request", echo(http.StatusInternalServerError, true)),
-		bad("502 in HTML", respond(http.StatusBadGateway, "<html><h1>502 Bad Gateway</h1></html>")),
-		bad("503", Status(http.StatusServiceUnavailable)),
-		bad("error that is a string", respond(http.StatusBadRequest, `{"error":"no such thing"}`)),
-		bad("redirect to itself", respond(http.StatusTemporaryRedirect, "", "Location", "/v1/chat/completions")),
-		bad("no content", respond(http.StatusNoContent, "")),
-		ok("empty body", ""),
-		ok("HTML", "<html>Sign in to the guest network</html>"),
-		ok("null", "null"),
-		ok("an array", `[{"choices":[]}]`),
-		ok("no choices", `{"id":"x","object":"chat.completion","choices":[]}`),
-		ok("choices of null", `{"choices":[null]}`),
-		ok("200 with an error", `{"error":{"message":"Provider returned error","code":502}}`),
-		bad("garbage", garbage(http.StatusOK, false)),
-		bad("garbage as an error", garbage(http.StatusInternalServerError, false)),
-		bad("garbage compressed", garbage(http.StatusOK, true)),
-
-		ok("refusal", completion("", "I'm sorry, I can't help with that.", "stop")),
-		ok("cut at the length", completion(object[:len(object)/2], "", "length")),
-		ok("content filter", completion("", "", "content_filter")),
-		bad("empty content", Text("")),
-		bad("prose only", Text("The agent seems to be done, I would say.")),
-		bad("unknown type", Text(odd(0.9, `"maybe"`))),
-		bad("type of the wrong type", Text(odd(0.9, "7"))),
-		bad("no type", Text(`{"confidence":0.9,"reason":"because","coaching_message":null}`)),
-		bad("empty object", Text("{}")),
-		bad("an unfinished object", Text(object[:len(object)-1])),
-		bad("nested without end", Text(strings.Repeat(`{"a":[`, 50_000))),
-
-		odds("prose around", "Sure! Here is my verdict:\n\n"+object+"\n\nLet me know if you need more."),
-		odds("fences", "```json\n"+object+"\n```"),
-		odds("two objects", other.JSON()+"\n"+object),
-		odds("duplicate keys", `{"type":"`+string(other.Type)+`",`+object[1:]),
-		odds("byte order mark", "\ufeff"+object),
-		{"byte order mark before the body", respond(http.StatusOK, "\ufeff"+completion(object, "", "stop")), true},
-		odds("confidence above 1", odd(1.7, kind)),
-		odds("confidence below 0", odd(-3, kind)),
-		odds("confidence in per cent", odd(95, kind)),
-		odds("confidence as text", odd(`"0.9"`, kind)),
-		odds("confidence that is no number", odd(`"very sure"`, kind)),
-		odds("coaching of the wrong type", strings.Replace(odd(0.9, kind), "null", "[1,2]", 1)),
-		odds(`coaching of "null"`, strings.Replace(odd(0.9, kind), "null", `"null"`, 1)),
-		odds("more fields", `{"thoughts":{"type":"no"},`+object[1:]),
-	}
+	return list
 }

@@ -252,7 +252,7 @@ func TestPlayersTextIsData(t *testing.T) {
 	require.NoError(t, err)
 	requests := s.Requests()
 	require.Len(t, requests, 1)
-	prompt := requests[0].Prompt()
+	prompt := requests[0].Messages[1].Content
 	for _, r := range []string{"\u202e", "\u200b", "\x1b"} {
 		assert.NotContains(t, prompt, r)
 	}
