@@ -1,10 +1,15 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 )
 
 // Comparison sets a report against a baseline, case by case. A case is fixed if more of its label and its action is
@@ -43,13 +48,8 @@ type change struct {
 }
 
 // count returns how many of the cases changed in a way.
-func (c Comparison) count(way string) (n int) {
-	for _, ch := range c.Changes {
-		if ch.Way == way {
-			n++
-		}
-	}
-	return n
+func (c Comparison) count(way string) int {
+	return count(c.Changes, func(ch change) bool { return ch.Way == way })
 }
 
 // Regressed reports whether more cases broke than were fixed, even by chance.
@@ -97,15 +97,15 @@ func (r Report) Compare(name string, baseline Report) Report {
 		if o.Verdict.sameAs(b.Verdict) && o.Verdict.Action == b.Verdict.Action {
 			continue
 		}
-		ch := change{Name: o.Name, Way: changed, Want: o.Want, Before: b.Verdict, After: o.Verdict}
+		way := changed
 		switch now, before := o.right(), b.right(); {
 		case now > before:
-			ch.Way = fixed
+			way = fixed
 		case now < before:
-			ch.Way = broken
+			way = broken
 		}
-		ch.Agree, ch.Runs = o.agreement()
-		c.Changes = append(c.Changes, ch)
+		agree, runs := o.agreement()
+		c.Changes = append(c.Changes, change{o.Name, way, o.Want, b.Verdict, o.Verdict, agree, runs})
 	}
 	c.Removed = slices.Sorted(maps.Keys(before))
 	c.P = mcnemar(c.count(fixed), c.count(broken))
@@ -137,4 +137,66 @@ func mcnemar(b, c int) float64 {
 		tail += math.Exp(all - in - out - float64(n)*math.Ln2)
 	}
 	return math.Min(1, 2*tail)
+}
+
+// Requirement is a bound on a figure, or on how many cases a comparison found broken or fixed.
+type Requirement struct {
+	Figure string // as the package documentation names it, perhaps of the sure cases: "sure.caught"; "broken" or "fixed"
+	Op     string // "<=", ">=", "<" or ">"
+	Bound  float64
+}
+
+var counts = []string{broken, fixed}
+
+// Set reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
+// "broken<=0": a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do
+// not matter.
+func (r *Requirement) Set(s string) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("evaluate: requirement %s: %w", quoted(s), fmt.Errorf(format, args...))
+	}
+	m := requirement().FindStringSubmatch(s)
+	if m == nil {
+		return fail("it is not a figure, one of <=, >=, < and >, and a number")
+	}
+	q := Requirement{Figure: m[1], Op: m[2]}
+	if !q.NeedsBaseline() && !slices.Contains(figureNames(), strings.TrimPrefix(q.Figure, "sure.")) {
+		return fail("the figures are %s, and with a baseline %s", join(figureNames()), join(counts))
+	}
+	number := m[3]
+	if m[4] != "" {
+		number += "e-2" // exactly: 2.9/100 is less than 0.029
+	}
+	var err error
+	if q.Bound, err = strconv.ParseFloat(number, 64); err != nil || q.Bound > 1 && !q.NeedsBaseline() {
+		return fail("every figure lies between 0 and 1")
+	}
+	*r = q
+	return nil
+}
+
+var requirement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*((?:sure\.)?[a-z_0-9]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
+})
+
+// String writes the requirement as [Requirement.Set] reads it.
+func (r Requirement) String() string {
+	return r.Figure + r.Op + strconv.FormatFloat(r.Bound, 'f', -1, 64)
+}
+
+// NeedsBaseline reports whether the requirement is about a comparison.
+func (r Requirement) NeedsBaseline() bool { return slices.Contains(counts, r.Figure) }
+
+// Met reports whether a report has what is required, and the figure that decided. A figure that there was nothing to
+// measure on meets nothing.
+func (r Requirement) Met(rep Report) (Figure, bool) {
+	f := rep.All.Figures[r.Figure]
+	if name, ok := strings.CutPrefix(r.Figure, "sure."); ok {
+		f = rep.Sure.Figures[name]
+	}
+	if c := rep.Comparison; r.NeedsBaseline() && c != nil {
+		f = Figure{Value: float64(c.count(r.Figure)), Of: c.Cases}
+	}
+	sign := map[int]string{-1: "<", 0: "=", 1: ">"}[cmp.Compare(f.Value, r.Bound)]
+	return f, f.Of > 0 && strings.Contains(r.Op, sign)
 }

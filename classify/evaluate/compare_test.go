@@ -93,7 +93,7 @@ func TestRequirements(t *testing.T) {
 	for s, want := range map[string]Requirement{
 		"wrong_continues<=0.06":    {Figure: "wrong_continues", Op: "<=", Bound: 0.06},
 		" caught >= 70 % ":         {Figure: "caught", Op: ">=", Bound: 0.7},
-		"sure.accuracy>.8":         {Figure: "accuracy", Sure: true, Op: ">", Bound: 0.8},
+		"sure.accuracy>.8":         {Figure: "sure.accuracy", Op: ">", Bound: 0.8},
 		"ece<.1":                   {Figure: "ece", Op: "<", Bound: 0.1},
 		"completions_continued<=0": {Figure: "completions_continued", Op: "<="},
 		"caught>=2.9%":             {Figure: "caught", Op: ">=", Bound: 0.029}, // 2.9/100 is less

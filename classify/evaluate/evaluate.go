@@ -91,27 +91,22 @@ type answer struct {
 // together.
 func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options) ([]answer, error) {
 	answers := make([]answer, len(cases)*opts.Repeat)
-	jobs := make(chan int, len(answers))
-	for i := range answers {
-		jobs <- i
-	}
-	close(jobs)
+	slots := make(chan struct{}, opts.Parallel)
+	var workers sync.WaitGroup
 	var progress sync.Mutex
 	done := 0
-	var workers sync.WaitGroup
-	for range min(opts.Parallel, len(answers)) {
+	for i := range answers {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
 		workers.Go(func() {
-			for i := range jobs {
-				if ctx.Err() != nil {
-					return
-				}
-				answers[i] = call(ctx, c, cases[i/opts.Repeat].Input)
-				if opts.Progress != nil {
-					progress.Lock()
-					done++
-					opts.Progress(done, len(answers))
-					progress.Unlock()
-				}
+			defer func() { <-slots }()
+			answers[i] = call(ctx, c, cases[i/opts.Repeat].Input)
+			progress.Lock()
+			defer progress.Unlock()
+			if done++; opts.Progress != nil {
+				opts.Progress(done, len(answers))
 			}
 		})
 	}

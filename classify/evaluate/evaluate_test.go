@@ -121,9 +121,6 @@ func TestFigures(t *testing.T) {
 	want := (math.Abs(.55-1) + math.Abs(.75+.79-1) + math.Abs(.85+.85+.8-2) + math.Abs(.95+.99+.9-2)) / 9
 	assert.InDelta(t, want, f["ece"].Value, 1e-12)
 	assert.Equal(t, 9, f["ece"].Of)
-	last := calibration(r.Outcomes)[9]
-	assert.Equal(t, 3, last.n)
-	assert.InDelta(t, .95+.99+.9, last.confidence, 1e-12)
 
 	assert.Equal(t, 9, r.Sure.Cases)
 	assert.Equal(t, 5, *r.Sure.Figures["accuracy"].Count)

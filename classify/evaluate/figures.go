@@ -75,9 +75,9 @@ type Summary struct {
 
 type predicate = func(Outcome) bool
 
-func count(outcomes []Outcome, is predicate) (n int) {
-	for _, o := range outcomes {
-		if is(o) {
+func count[T any](list []T, is func(T) bool) (n int) {
+	for _, item := range list {
+		if is(item) {
 			n++
 		}
 	}
@@ -132,12 +132,32 @@ func Summarize(outcomes []Outcome) Summary {
 	if types > 0 {
 		s.Figures["macro_f1"] = Figure{Value: sum / float64(types), Of: len(outcomes)}
 	}
-	ece, answered := 0.0, len(outcomes)-s.Unanswered
-	for _, b := range calibration(outcomes) {
-		ece += math.Abs(b.confidence-float64(b.right)) / float64(max(1, answered))
-	}
-	s.Figures["ece"] = Figure{Value: ece, Of: answered}
+	s.Figures["ece"] = calibrationError(outcomes)
 	return s
+}
+
+// binOf returns the one of ten bins for a confidence; the last includes its end.
+func binOf(confidence float64) int { return max(0, min(int(confidence*10), 9)) }
+
+func calibrationError(outcomes []Outcome) Figure {
+	var off [10]float64 // confidence minus right verdicts, summed up
+	answered := 0
+	for _, o := range outcomes {
+		if o.Verdict.Type == "" {
+			continue
+		}
+		answered++
+		bin := &off[binOf(o.Verdict.Confidence)]
+		*bin += o.Verdict.Confidence
+		if o.typeRight() {
+			*bin--
+		}
+	}
+	sum := 0.0
+	for _, x := range off {
+		sum += math.Abs(x)
+	}
+	return Figure{Value: sum / float64(max(1, answered)), Of: answered}
 }
 
 // f1 is the harmonic mean of a type's precision and recall; Of is 0 if neither a label nor a verdict names it.
@@ -146,29 +166,3 @@ func f1(outcomes []Outcome, t classify.OutputType) Figure {
 	right := *share(outcomes, wanted(t), named(t)).Count
 	return Figure{Value: 2 * float64(right) / float64(max(1, n)), Of: n}
 }
-
-const bins = 10
-
-// bin is the answered outcomes of one of ten ranges of confidence, the last one's end included.
-type bin struct {
-	n, right   int
-	confidence float64 // the sum
-}
-
-// calibration sorts outcomes into bins by their confidence.
-func calibration(outcomes []Outcome) (list [bins]bin) {
-	for _, o := range outcomes {
-		if o.Verdict.Type == "" {
-			continue
-		}
-		b := &list[binOf(o.Verdict.Confidence)]
-		b.n++
-		b.confidence += o.Verdict.Confidence
-		if o.typeRight() {
-			b.right++
-		}
-	}
-	return list
-}
-
-func binOf(confidence float64) int { return max(0, min(int(confidence*bins), bins-1)) }

@@ -75,13 +75,8 @@ func (o Outcome) labelRight() bool {
 }
 
 // right returns how much is right: label, action, or both.
-func (o Outcome) right() (n int) {
-	for _, is := range []bool{o.labelRight(), o.actionRight()} {
-		if is {
-			n++
-		}
-	}
-	return n
+func (o Outcome) right() int {
+	return count([]bool{o.labelRight(), o.actionRight()}, func(is bool) bool { return is })
 }
 
 // actionRight reports whether a host would have done the right thing.
@@ -125,12 +120,7 @@ func (o Outcome) runs() []Verdict {
 
 // agreement returns how many of the runs have the verdict's label, and how many there were.
 func (o Outcome) agreement() (agree, runs int) {
-	for _, v := range o.runs() {
-		if v.sameAs(o.Verdict) {
-			agree++
-		}
-	}
-	return agree, len(o.runs())
+	return count(o.runs(), o.Verdict.sameAs), len(o.runs())
 }
 
 // verdict returns what an answer says about a case.
@@ -170,30 +160,20 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 // settle returns the verdict of most of the runs, with the other fields of the first run that agrees with it, and the
 // index of that run. A run that failed has a vote too: for no answer.
 func settle(runs []Verdict) (Verdict, int) {
-	byType := make(map[classify.OutputType][]Verdict)
-	continues := 0
-	for _, v := range runs {
-		byType[v.Type] = append(byType[v.Type], v)
-		if v.Action == carryOn {
-			continues++
+	m := Verdict{Action: deliver}
+	var voters []Verdict
+	for _, t := range append([]classify.OutputType{""}, classify.Types()...) { // of equals the first
+		list := slices.DeleteFunc(slices.Clone(runs), func(v Verdict) bool { return v.Type != t })
+		if len(list) > len(voters) {
+			m.Type, voters = t, list
 		}
 	}
-	m := Verdict{Action: deliver}        // of no type: of equals the first
-	for _, t := range classify.Types() { // then in this order
-		if len(byType[t]) > len(byType[m.Type]) {
-			m.Type = t
-		}
-	}
-	rejected := 0
-	for _, v := range byType[m.Type] {
-		m.Confidence += v.Confidence / float64(len(byType[m.Type]))
-		if v.WasRejectedCompletion {
-			rejected++
-		}
+	for _, v := range voters {
+		m.Confidence += v.Confidence / float64(len(voters))
 	}
 	m.Confidence = min(1, m.Confidence)
-	m.WasRejectedCompletion = rejected*2 > len(byType[m.Type])
-	if m.Type != "" && continues*2 > len(runs) {
+	m.WasRejectedCompletion = 2*count(voters, func(v Verdict) bool { return v.WasRejectedCompletion }) > len(voters)
+	if m.Type != "" && 2*count(runs, func(v Verdict) bool { return v.Action == carryOn }) > len(runs) {
 		m.Action = carryOn
 	}
 	first := slices.IndexFunc(runs, m.sameAs)

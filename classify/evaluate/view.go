@@ -2,15 +2,23 @@ package evaluate
 
 import (
 	"cmp"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
+
+//go:embed page
+var page embed.FS
 
 const maxListed = 20 // changes or groups
 
@@ -40,6 +48,103 @@ func (v View) MarshalJSON() ([]byte, error) {
 		return json.Marshal(list[0])
 	}
 	return json.Marshal(map[string]any{"version": version, "runs": list})
+}
+
+// HTML writes the reports as one file that shows them in a browser and asks nothing from anywhere: what
+// [View.Text] says, and every case, those that are not right first, with their texts and signals. Of a text beyond 24,000
+// bytes the middle is left out. Secrets are masked, see [plaintext.Redact].
+//
+// What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
+func (v View) HTML(w io.Writer) error {
+	var cases []pageCase
+	for i, r := range v.Reports {
+		for _, o := range r.Outcomes {
+			o.input.Text = plaintext.Redact(o.input.Text) // spans of it stay valid
+			c := pageCase{Outcome: o, Request: o.input.Request, Text: shortened(o.input.Text)}
+			if len(v.Reports) > 1 {
+				c.Run = letter(i) + ": "
+			}
+			cases = append(cases, c)
+		}
+	}
+	slices.SortStableFunc(cases, func(a, b pageCase) int {
+		return cmp.Compare(min(len(b.Faults()), 1), min(len(a.Faults()), 1))
+	})
+	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": shown}).ParseFS(page, "page/*")
+	if err == nil {
+		err = t.Execute(w, map[string]any{"Parts": v.content(), "Cases": cases})
+	}
+	if err != nil {
+		return fmt.Errorf("evaluate: report page: %w", err)
+	}
+	return nil
+}
+
+func shown(s string) string { return plaintext.VisibleLines(plaintext.Redact(s)) }
+
+// pageCase is a case on the page.
+type pageCase struct {
+	Outcome
+	Run, Request, Text string
+}
+
+// shortened leaves out the middle of a long text: its end decides most.
+func shortened(text string) string {
+	const head, tail = 8_000, 16_000
+	if len(text) <= head+tail {
+		return text
+	}
+	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", strings.ToValidUTF8(text[:head], ""), len(text)-head-tail,
+		strings.ToValidUTF8(text[len(text)-tail:], ""))
+}
+
+// Text writes the reports for people, without the text of any case.
+func (v View) Text(w io.Writer) error {
+	var parts []string
+	for _, p := range v.content() {
+		var lines []string
+		if p.Title != "" {
+			lines = append(lines, oneLine(p.Title, 200))
+		}
+		for _, line := range p.Lines {
+			lines = append(lines, oneLine(line, 300))
+		}
+		for _, item := range p.Items {
+			lines = append(lines, "- "+oneLine(item, 300))
+		}
+		if lines = append(lines, tableLines(p)...); len(lines) > 0 {
+			parts = append(parts, strings.Join(lines, "\n")+"\n")
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(parts, "\n"))
+	return err
+}
+
+// oneLine is text of others in one line.
+func oneLine(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) }
+
+// tableLines writes rows, with the columns of the same width.
+func tableLines(p part) (lines []string) {
+	var widths []int
+	for _, row := range p.Rows {
+		widths = append(widths, make([]int, len(row)-min(len(row), len(widths)))...)
+		for i, cell := range row {
+			row[i] = oneLine(cell, 30)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range p.Rows {
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i < p.Left {
+				row[i] = cell + pad
+			} else {
+				row[i] = pad + cell
+			}
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(row, "  "), " "))
+	}
+	return lines
 }
 
 // part is a part of what reports say: a title, sentences, a list, a table, in this order and each if it is there. Its
@@ -231,19 +336,6 @@ func labelTable(r Report) part {
 			row = append(row, cell)
 		}
 		p.Rows = append(p.Rows, row)
-	}
-	return p
-}
-
-// calibrationTable shows for each range of confidence how often it was right.
-func calibrationTable(outcomes []Outcome) part {
-	p := part{Rows: [][]string{{"confidence", "cases", "mean", "accuracy", "95 %"}}, Left: 1}
-	for i, b := range calibration(outcomes) {
-		if b.n > 0 {
-			accuracy := proportion(b.right, b.n)
-			p.Rows = append(p.Rows, []string{fmt.Sprintf("%.1f to %.1f", float64(i)/bins, float64(i+1)/bins),
-				fmt.Sprint(b.n), fmt.Sprintf("%.3f", b.confidence/float64(b.n)), accuracy.short(), accuracy.interval()})
-		}
 	}
 	return p
 }
