@@ -52,27 +52,28 @@ func (m Message) Check(message string) []string {
 	if plaintext.IsBlank(message) {
 		return []string{"there is no message"}
 	}
-	var wrong []string
+	var wrong findings
 	lower := strings.ToLower(message)
 	for _, s := range m.Contains {
-		if !strings.Contains(lower, strings.ToLower(s)) {
-			wrong = append(wrong, fmt.Sprintf("the message lacks %q", s))
-		}
+		wrong.add(!strings.Contains(lower, strings.ToLower(s)), "the message lacks %q", s)
 	}
 	for _, s := range m.NotContains {
-		if strings.Contains(lower, strings.ToLower(s)) {
-			wrong = append(wrong, fmt.Sprintf("the message has %q", s))
-		}
+		wrong.add(strings.Contains(lower, strings.ToLower(s)), "the message has %q", s)
 	}
-	if m.Matches != "" {
-		if expr, err := regexp.Compile(m.Matches); err != nil || !expr.MatchString(message) {
-			wrong = append(wrong, fmt.Sprintf("the message does not match %q", m.Matches))
-		}
-	}
-	if n := utf8.RuneCountInString(message); m.MaxChars > 0 && n > m.MaxChars {
-		wrong = append(wrong, fmt.Sprintf("the message has %d characters, more than %d", n, m.MaxChars))
-	}
+	expr, err := regexp.Compile(m.Matches)
+	wrong.add(err != nil || !expr.MatchString(message), "the message does not match %q", m.Matches)
+	n := utf8.RuneCountInString(message)
+	wrong.add(m.MaxChars > 0 && n > m.MaxChars, "the message has %d characters, more than %d", n, m.MaxChars)
 	return wrong
+}
+
+// findings are what is wrong, in words.
+type findings []string
+
+func (f *findings) add(wrong bool, format string, args ...any) {
+	if wrong {
+		*f = append(*f, fmt.Sprintf(format, args...))
+	}
 }
 
 // sure reports whether the label is certain: it is, unless meta.sure is false.
@@ -87,35 +88,30 @@ func (w Want) action() string {
 }
 
 // faults returns everything that is wrong with a case by itself.
-func (c Case) faults() (faults []error) {
-	check := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
-	}
+func (c Case) faults() (f findings) {
 	w := c.Want
 	status, known := w.Type == classify.Status, w.Type.Valid()
-	check(strings.TrimSpace(c.Name) == "", "name: it is empty")
-	check(w.Type == "", "want.type: it is missing")
-	check(w.Type != "" && !known, "want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
-	check(known && w.WasRejectedCompletion && !status,
+	f.add(strings.TrimSpace(c.Name) == "", "name: it is empty")
+	f.add(w.Type == "", "want.type: it is missing")
+	f.add(w.Type != "" && !known, "want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
+	f.add(known && w.WasRejectedCompletion && !status,
 		"want.was_rejected_completion: only a status can be one, not a %s", w.Type)
-	check(known && w.Action != "" && w.Action != w.action(), "want.action: a %s calls for %s, not for %s", w.Type,
+	f.add(known && w.Action != "" && w.Action != w.action(), "want.action: a %s calls for %s, not for %s", w.Type,
 		w.action(), quoted(w.Action))
 	if m := w.Message; m != nil {
-		check(known && !status, "want.message: only a status is continued with a message")
+		f.add(known && !status, "want.message: only a status is continued with a message")
 		_, err := regexp.Compile(m.Matches)
-		check(err != nil, "want.message.matches: %w", err)
+		f.add(err != nil, "want.message.matches: %v", err)
 	}
 	for i, e := range c.Input.Evidence {
-		check(!e.Kind.Valid(), "input.evidence[%d].kind: %s is not one of %s", i, quoted(string(e.Kind)),
+		f.add(!e.Kind.Valid(), "input.evidence[%d].kind: %s is not one of %s", i, quoted(string(e.Kind)),
 			join(classify.EvidenceKinds()))
 	}
 	if sure, ok := c.Meta["sure"]; ok {
 		_, isBool := sure.(bool)
-		check(!isBool, "meta.sure: it is neither true nor false")
+		f.add(!isBool, "meta.sure: it is neither true nor false")
 	}
-	return faults
+	return f
 }
 
 // checkAll returns the first fault of cases that were not read from a file.
@@ -127,10 +123,10 @@ func checkAll(cases []Case) error {
 	for i, c := range cases {
 		faults := c.faults()
 		if seen[c.Name] {
-			faults = append(faults, errors.New("another case has this name"))
+			faults = append(faults, "another case has this name")
 		}
 		if len(faults) > 0 {
-			return fmt.Errorf("case %d, %s: %w", i+1, quoted(c.Name), faults[0])
+			return fmt.Errorf("case %d, %s: %s", i+1, quoted(c.Name), faults[0])
 		}
 		seen[c.Name] = true
 	}
@@ -190,13 +186,13 @@ func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 				}
 				at := fmt.Sprintf("%s:%d", name, n)
 				c, wrong := parseCase(line)
-				for _, err := range wrong {
-					fault(at, err)
-				}
 				if first, ok := named[c.Name]; ok {
-					fault(at, fmt.Errorf("name: %s is taken by %s", quoted(c.Name), first))
+					wrong = append(wrong, fmt.Sprintf("name: %s is taken by %s", quoted(c.Name), first))
 				} else if c.Name != "" {
 					named[c.Name] = at
+				}
+				for _, what := range wrong {
+					fault(at, errors.New(what))
 				}
 				cases = append(cases, c)
 			}
@@ -222,22 +218,21 @@ func match(fsys fs.FS, pattern string) ([]string, error) {
 	return names, err
 }
 
-func parseCase(line []byte) (Case, []error) {
-	var c Case
+func parseCase(line []byte) (c Case, faults []string) {
 	if !utf8.Valid(line) {
-		return c, []error{errors.New("it is not UTF-8; save the file as UTF-8")}
+		return c, []string{"it is not UTF-8; save the file as UTF-8"}
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return Case{}, []error{inWords("a case", err)}
+		return Case{}, []string{inWords("a case", err).Error()}
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Case{}, []error{errors.New("something follows the case on its line")}
+		return Case{}, []string{"something follows the case on its line"}
 	}
 	var there struct{ Input struct{ Text *string } }
 	if _ = json.Unmarshal(line, &there); there.Input.Text == nil {
-		return Case{}, []error{errors.New("input.text: it is missing")}
+		return Case{}, []string{"input.text: it is missing"}
 	}
 	return c, c.faults()
 }
