@@ -51,17 +51,17 @@ func Agents() []string { return slices.Sorted(maps.Keys(agents())) }
 func (r *run) prepare(name string, a agent) {
 	home := homeOf(a.Home.Variable, a.Home.Folder)
 	values := map[string]string{
-		"{system}": r.call.System, "{user}": r.call.User, "{schema}": string(r.call.Schema), "{model}": r.model,
-		"{effort}": r.effort, "{effort or low}": cmp.Or(r.effort, "low"),
-		"{system file}": r.file("system.md", r.call.System), "{schema file}": "",
+		"{system}": r.System, "{user}": r.User, "{schema}": string(r.Schema), "{model}": r.Model,
+		"{effort}": r.Effort, "{effort or low}": cmp.Or(r.Effort, "low"),
+		"{system file}": r.file("system.md", r.System), "{schema file}": "",
 	}
-	if r.call.Schema != nil {
-		values["{schema file}"] = r.file("schema.json", string(r.call.Schema))
+	if r.Schema != nil {
+		values["{schema file}"] = r.file("schema.json", string(r.Schema))
 	}
 	groups := a.Args
 	switch name {
 	case "claude":
-		if r.effort == "" {
+		if r.Effort == "" {
 			r.env = append(r.env, "MAX_THINKING_TOKENS=0")
 		}
 	case "codex":
@@ -78,9 +78,9 @@ func (r *run) prepare(name string, a agent) {
 			"[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n")
 	case "copilot":
 		// Without a model Copilot CLI would take a large one. A provider of the user's own has only the user's model.
-		if r.model == "" && os.Getenv("COPILOT_MODEL") == "" && os.Getenv("COPILOT_PROVIDER_BASE_URL") == "" {
-			r.model = "gpt-5-mini"
-			values["{model}"] = r.model
+		if r.Model == "" && os.Getenv("COPILOT_MODEL") == "" && os.Getenv("COPILOT_PROVIDER_BASE_URL") == "" {
+			r.Model = "gpt-5-mini"
+			values["{model}"] = r.Model
 		}
 	}
 	for _, file := range a.Home.Copy {

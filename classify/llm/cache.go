@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -46,10 +47,12 @@ func (r Request) Key() string {
 // request is what the client sends for a call.
 func (c *Client) request(call Call) Request {
 	r := Request{
-		To: c.transport.name(), Model: c.cfg.Model, Effort: c.cfg.Effort, Temperature: c.cfg.Temperature,
+		To: c.cfg.BaseURL, Model: c.cfg.Model, Effort: c.cfg.Effort, Temperature: c.cfg.Temperature,
 		System: call.System, User: call.User, Schema: call.Schema,
 	}
-	if !c.cfg.Command.isSet() {
+	if command := c.cfg.Command; command.isSet() {
+		r.To = strings.Join(append([]string{command.Agent}, command.Args...), " ")
+	} else {
 		r.Format, r.MaxTokens = c.cfg.Format, cmp.Or(call.MaxTokens, c.cfg.MaxTokens)
 	}
 	return r

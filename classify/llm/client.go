@@ -1,12 +1,14 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -18,17 +20,14 @@ import (
 // Client makes calls that are answered with one JSON object. It is safe for concurrent use. All its users share its
 // circuit breaker and what it learnt about the endpoint.
 type Client struct {
-	cfg       Config                   // without the key, so that printing a client does not show it
-	redact    func(text string) string // masks the key
+	cfg       Config // without the key, so that printing a client does not show it
 	transport transport
 	breaker   breaker
 }
 
 // transport makes one attempt at a call.
 type transport interface {
-	send(ctx context.Context, call Call) (reply, error)
-	// name says what is asked, for the key of an answer: an address without its key, or a command line.
-	name() string
+	send(context.Context, Request) (reply, error)
 }
 
 // reply is what one attempt brought. Its usage counts also beside an error.
@@ -66,10 +65,8 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("llm: %w", err)
 	}
-	c := &Client{redact: keyMask(cfg.Key)}
-	if cfg.Command.isSet() {
-		c.transport = &program{cfg}
-	} else {
+	c := &Client{transport: program{cfg.Command}}
+	if !cfg.Command.isSet() {
 		c.transport = newEndpoint(cfg)
 	}
 	cfg.Key = ""
@@ -78,15 +75,6 @@ func NewClient(cfg Config) (*Client, error) {
 }
 
 var errZeroClient = errors.New("llm: the client is nil or a zero value: make one with NewClient")
-
-// keyMask returns a function that takes a key out of a text: a careless server repeats the header that it got. A
-// shorter key than 8 characters is a placeholder for a server that asks for none.
-func keyMask(key string) func(string) string {
-	if len(key) < 8 {
-		return func(text string) string { return text }
-	}
-	return strings.NewReplacer(key, "[key]").Replace
-}
 
 // JSON makes a call and returns the object that it is answered with. With [Config].Cache, an answer that the cache has
 // is returned instead; its usage has no attempts.
@@ -125,7 +113,7 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 			return Answer{}, fmt.Errorf("llm: %w", err)
 		}
 	}
-	answer, err := c.ask(ctx, call)
+	answer, err := c.ask(ctx, call, request)
 	if err == nil && c.cfg.Cache != nil {
 		if err := c.cfg.Cache.Store(ctx, request, answer); err != nil {
 			return answer, fmt.Errorf("llm: %w", err)
@@ -135,7 +123,7 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 }
 
 // ask makes a call, past the cache.
-func (c *Client) ask(ctx context.Context, call Call) (answer Answer, err error) {
+func (c *Client) ask(ctx context.Context, call Call, request Request) (answer Answer, err error) {
 	start := time.Now()
 	if !c.cfg.NoBreaker {
 		if err := c.breaker.allow(start); err != nil {
@@ -152,10 +140,10 @@ func (c *Client) ask(ctx context.Context, call Call) (answer Answer, err error) 
 	answer.Usage.Model = c.cfg.Model
 	for retry := 0; ; retry++ {
 		var r reply
-		r, err = c.transport.send(ctx, call)
-		answer.Usage = c.add(answer.Usage, r.usage)
+		r, err = c.transport.send(ctx, request)
+		answer.Usage = sum(answer.Usage, r.usage)
 		if err == nil {
-			answer.Object, err = call.read(c.redact(r.text))
+			answer.Object, err = call.read(r.text)
 		}
 		if err == nil || retry >= c.cfg.Retries || !wait(ctx, retry, err) {
 			break
@@ -168,11 +156,9 @@ func (c *Client) ask(ctx context.Context, call Call) (answer Answer, err error) 
 	return answer, err
 }
 
-// add adds up what attempts cost. A server's word about itself is bounded.
-func (c *Client) add(sum, u classify.Usage) classify.Usage {
-	if name := plaintext.Line(c.redact(u.Model), 100); name != "" {
-		sum.Model = name
-	}
+// sum adds up what attempts cost. A server's word about itself is bounded.
+func sum(sum, u classify.Usage) classify.Usage {
+	sum.Model = cmp.Or(plaintext.Line(u.Model, 100), sum.Model)
 	sum.PromptTokens += max(0, u.PromptTokens)
 	sum.CachedTokens += max(0, min(u.CachedTokens, u.PromptTokens))
 	sum.CompletionTokens += max(0, u.CompletionTokens)
@@ -196,9 +182,9 @@ func (call Call) read(text string) (json.RawMessage, error) {
 }
 
 // quoted returns what a server or a program says about its failure, unless it repeats the call.
-func (call Call) quoted(text string) string {
+func (r Request) quoted(text string) string {
 	text = plaintext.Redact(plaintext.Line(text, 2000))
-	for _, sent := range [...]string{call.System, call.User} {
+	for _, sent := range [...]string{r.System, r.User} {
 		if begin := strings.TrimSuffix(plaintext.Line(sent, 40), "…"); begin != "" && strings.Contains(text, begin) {
 			return ""
 		}
@@ -262,4 +248,67 @@ func (b *breaker) done(failed bool, now time.Time) {
 	if b.failures++; b.failures >= maxFailures {
 		b.until = now.Add(openFor)
 	}
+}
+
+// ErrOpen is wrapped by the error of a call that was not made: the calls before it failed, so the circuit breaker is
+// open.
+var ErrOpen = errors.New("llm: too many calls failed in a row, so no call is made")
+
+// Error says why a call has no answer. Its text holds no key, nothing of the call, and no line break.
+type Error struct {
+	Answered   bool          // the model answered: it refused, was cut off, or wrote something else than was asked for
+	Status     int           // the HTTP status of a server that rejected the call; 0 is none
+	RetryAfter time.Duration // how long the server asked to wait; 0 is nothing
+	Why        string        // what happened, in our words
+	Server     string        // what the server or the program said, cleaned, at most 200 characters; may be empty
+	Err        error         // the error of the transport; may be nil
+
+	final   bool // another attempt would fail as well
+	refused bool // the model or a filter refused, or the answer was cut at the limit of tokens
+}
+
+func (e *Error) Error() string {
+	text := "llm: " + e.Why
+	if e.Server != "" {
+		text += ": " + e.Server
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Temporary reports whether another attempt may succeed.
+func (e *Error) Temporary() bool { return !e.final }
+
+func unparseable(why string) *Error {
+	return &Error{Answered: true, Why: "unparseable answer: " + why, final: true}
+}
+
+func refused(why string) *Error { return &Error{Answered: true, Why: why, final: true, refused: true} }
+
+// rejected is the error of an HTTP status.
+func rejected(status int, retryAfter time.Duration, server string) *Error {
+	why := fmt.Sprintf("the endpoint answered %d", status)
+	if text := http.StatusText(status); text != "" {
+		why += " " + text
+	}
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		why += " (is the key right?)"
+	case status == http.StatusNotFound:
+		why += " (are base URL and model right?)"
+	case status >= 300 && status < 400:
+		why += " (redirects are not followed)"
+	}
+	again := status >= 500 || status == http.StatusRequestTimeout || status == http.StatusConflict ||
+		status == http.StatusTooManyRequests
+	return &Error{Status: status, RetryAfter: retryAfter, Why: why, Server: server, final: !again}
+}
+
+// ended is the error of a call whose context ended.
+func ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return fmt.Errorf("llm: no answer in time: %w", context.DeadlineExceeded)
+	}
+	return fmt.Errorf("llm: given up: %w", context.Canceled)
 }

@@ -96,7 +96,7 @@ func TestFailures(t *testing.T) {
 		}, true, "unparseable answer: it is larger than 1 MiB", 1},
 		{"refused", breaks(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), false, "no answer: connection refused",
 			3},
-		{"reset", breaks(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), false, "no answer: connection reset", 3},
+		{"reset", breaks(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), false, "no answer: connection reset by peer", 3},
 		{"no host", breaks(&net.DNSError{Name: outText}), false, "no answer: no such host", 3},
 		{"http", breaks(http.ErrSchemeMismatch), false,
 			"no answer: the base URL says https, and the server speaks http", 3},

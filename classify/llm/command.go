@@ -40,7 +40,7 @@ func (c Command) Program() string {
 }
 
 // program is a transport that runs a Command.
-type program struct{ cfg Config }
+type program struct{ Command }
 
 func (c Command) check() error {
 	if _, known := agents()[c.Agent]; c.Agent != "" && !known {
@@ -52,20 +52,14 @@ func (c Command) check() error {
 	return nil
 }
 
-func (p *program) name() string {
-	return strings.Join(append([]string{p.cfg.Command.Agent}, p.cfg.Command.Args...), " ")
-}
-
 // run is one run of a program.
 type run struct {
-	dir    string // private, with the files that the program needs; removed afterwards
-	call   Call
-	model  string
-	args   []string
-	env    []string
-	stdin  string
-	effort string
-	err    error // of a file
+	Request
+	dir   string // private, with the files that the program needs; removed afterwards
+	args  []string
+	env   []string
+	stdin string
+	err   error // of a file
 }
 
 // file writes a file for the program and returns its name. The first error stays in r.
@@ -75,8 +69,8 @@ func (r *run) file(name, text string) string {
 	return path
 }
 
-func (p *program) send(ctx context.Context, call Call) (reply, error) {
-	name := filepath.Base(p.cfg.Command.Program())
+func (p program) send(ctx context.Context, request Request) (reply, error) {
+	name := filepath.Base(p.Program())
 	fail := func(err error) (reply, error) {
 		inner := cmp.Or(errors.Unwrap(err), err) // without the name of a temporary file
 		return reply{}, &Error{Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
@@ -84,7 +78,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	if os.Getenv(JudgeMark) != "" {
 		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
 	}
-	path, err := exec.LookPath(p.cfg.Command.Program())
+	path, err := exec.LookPath(p.Program())
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
@@ -96,16 +90,17 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
-	known, isAgent := agents()[p.cfg.Command.Agent]
+	known, isAgent := agents()[p.Agent]
 	if !isAgent {
 		known.Stdin = "{system}\n{user}"
 	}
-	r := &run{dir: dir, call: call, model: cmp.Or(p.cfg.Model, known.Model), effort: p.cfg.Effort}
-	if len(p.cfg.Command.Args) > 0 {
-		r.args = slices.Clone(p.cfg.Command.Args[1:])
+	r := &run{Request: request, dir: dir}
+	r.Model = cmp.Or(r.Model, known.Model)
+	if len(p.Args) > 0 {
+		r.args = slices.Clone(p.Args[1:])
 	}
 	work := filepath.Join(dir, "empty")
-	r.prepare(p.cfg.Command.Agent, known)
+	r.prepare(p.Agent, known)
 	if err := cmp.Or(r.err, os.Mkdir(work, 0o700)); err != nil {
 		return fail(err)
 	}
@@ -114,10 +109,10 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		return reply{}, ended(ctx)
 	}
 	answer, readErr := reply{text: stdout.kept.String()}, error(nil)
-	if isAgent && p.cfg.Command.Agent != "copilot" {
+	if isAgent && p.Agent != "copilot" {
 		answer, readErr = readAgent(stdout.kept.Bytes())
 	}
-	answer.usage.Model = cmp.Or(answer.usage.Model, r.model)
+	answer.usage.Model = cmp.Or(answer.usage.Model, r.Model)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
@@ -125,7 +120,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 	case stdout.full:
 		return answer, unparseable("it is larger than 1 MiB")
 	case readErr == errNoResult && exit == nil:
-		return answer, unparseable("no result in " + p.cfg.Command.Agent + "'s JSON envelope")
+		return answer, unparseable("no result in " + p.Agent + "'s JSON envelope")
 	case readErr != nil, exit != nil:
 		e := &Error{Why: name + " reports an error", final: true}
 		if exit != nil {
@@ -135,7 +130,7 @@ func (p *program) send(ctx context.Context, call Call) (reply, error) {
 		if readErr != nil && readErr != errNoResult {
 			said = cmp.Or(readErr.Error(), said)
 		}
-		e.Server = call.quoted(said)
+		e.Server = r.quoted(said)
 		return answer, e
 	}
 	return answer, nil

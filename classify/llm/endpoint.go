@@ -2,7 +2,6 @@ package llm
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -44,12 +43,10 @@ type dialect struct {
 
 // endpoint is a server that speaks OpenAI's chat completions.
 type endpoint struct {
-	cfg    Config
 	client *http.Client
 	openai func(openai.HTTPDoer) *openai.Client // holds the key
-	redact func(string) string
-
-	speaks atomic.Value // a dialect
+	redact func(string) string                  // masks the key: a careless server repeats the header that it got
+	speaks atomic.Value                         // a dialect
 }
 
 func newEndpoint(cfg Config) *endpoint {
@@ -71,29 +68,28 @@ func newEndpoint(cfg Config) *endpoint {
 			oc.HTTPClient = doer
 			return openai.NewClientWithConfig(oc)
 		},
-		redact: keyMask(cfg.Key),
+		redact: func(text string) string { return text },
+	}
+	if len(cfg.Key) >= 8 { // a shorter one is a placeholder for a server that asks for none
+		e.redact = strings.NewReplacer(cfg.Key, "[key]").Replace
 	}
 	e.speaks.Store(dialect{format: cfg.Format})
-	cfg.Key = ""
-	e.cfg = cfg
 	return e
 }
 
-func (e *endpoint) name() string { return e.cfg.BaseURL }
-
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
-func (e *endpoint) send(ctx context.Context, call Call) (reply, error) {
+func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
 	d := e.speaks.Load().(dialect)
-	if call.Schema == nil && d.format == formatSchema {
+	if request.Schema == nil && d.format == formatSchema {
 		d.format = formatObject
 	}
 	for attempts := 1; ; attempts++ {
 		x := &exchange{client: e.client}
-		r, err := e.once(ctx, x, call, d)
+		r, err := e.once(ctx, x, request, d)
 		r.usage.Attempts = attempts
 		simpler, ok := d.simpler(x)
 		if !ok || ctx.Err() != nil {
-			if attempts > 1 && x.ok() && call.Schema != nil {
+			if attempts > 1 && x.ok() && request.Schema != nil {
 				e.speaks.Store(d)
 			}
 			return r, err
@@ -103,15 +99,15 @@ func (e *endpoint) send(ctx context.Context, call Call) (reply, error) {
 }
 
 // once makes one request.
-func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) (reply, error) {
-	res, err := e.openai(x).CreateChatCompletion(ctx, e.request(call, d))
+func (e *endpoint) once(ctx context.Context, x *exchange, request Request, d dialect) (reply, error) {
+	res, err := e.openai(x).CreateChatCompletion(ctx, request.in(d))
 	r := reply{usage: classify.Usage{
-		Model: res.Model, PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
+		Model: e.redact(res.Model), PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
 	}}
 	if details := res.Usage.PromptTokensDetails; details != nil {
 		r.usage.CachedTokens = details.CachedTokens
 	}
-	said := call.quoted(e.redact(x.problem.message))
+	said := request.quoted(e.redact(x.problem.message))
 	switch {
 	case x.err != nil:
 		return r, x.err
@@ -121,9 +117,8 @@ func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) 
 		return r, refused("a content filter withheld the answer")
 	case !x.ok():
 		return r, rejected(x.status, x.retryAfter, said)
-	case x.problem.present():
-		return r, &Error{Status: x.status, Why: "the endpoint answered 200 with an error", Server: said,
-			final: true}
+	case x.problem.message != "" || len(x.problem.codes) > 0:
+		return r, &Error{Status: x.status, Why: "the endpoint answered 200 with an error", Server: said, final: true}
 	case err != nil:
 		return r, unparseable("the body is not a chat completion")
 	case len(res.Choices) == 0:
@@ -142,38 +137,37 @@ func (e *endpoint) once(ctx context.Context, x *exchange, call Call, d dialect) 
 	for _, part := range choice.Message.MultiContent {
 		r.text += part.Text
 	}
+	r.text = e.redact(r.text)
 	return r, nil
 }
 
-// request words a call in a dialect. The schema goes as raw JSON, because go-openai's own schema type races.
-func (e *endpoint) request(call Call, d dialect) openai.ChatCompletionRequest {
+// in words a request in a dialect. The schema goes as raw JSON, because go-openai's own schema type races.
+func (r Request) in(d dialect) openai.ChatCompletionRequest {
 	req := openai.ChatCompletionRequest{
-		Model:           e.cfg.Model,
-		ReasoningEffort: e.cfg.Effort,
+		Model:           r.Model,
+		ReasoningEffort: r.Effort,
 		Messages: []openai.ChatCompletionMessage{
-			{Role: openai.ChatMessageRoleSystem, Content: call.System},
-			{Role: openai.ChatMessageRoleUser, Content: call.User},
+			{Role: openai.ChatMessageRoleSystem, Content: r.System},
+			{Role: openai.ChatMessageRoleUser, Content: r.User},
 		},
 	}
-	if t := e.cfg.Temperature; t != nil {
-		req.Temperature = max(float32(*t), math.SmallestNonzeroFloat32) // go-openai leaves 0 out
+	if r.Temperature != nil {
+		req.Temperature = max(float32(*r.Temperature), math.SmallestNonzeroFloat32) // go-openai leaves 0 out
 	}
-	switch d.format {
-	case formatSchema:
+	if d.format != formatPlain {
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: "verdict", Schema: call.Schema, Strict: true},
-		}
-	case formatObject:
-		req.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type: openai.ChatCompletionResponseFormatTypeJSONObject,
+			Type: openai.ChatCompletionResponseFormatType(d.format),
 		}
 	}
-	limit := cmp.Or(call.MaxTokens, e.cfg.MaxTokens)
+	if d.format == formatSchema {
+		req.ResponseFormat.JSONSchema = &openai.ChatCompletionResponseFormatJSONSchema{
+			Name: "verdict", Schema: r.Schema, Strict: true,
+		}
+	}
 	if d.legacyTokens {
-		req.MaxTokens = limit //lint:ignore SA1019 older servers know only that
+		req.MaxTokens = r.MaxTokens //lint:ignore SA1019 older servers know only that
 	} else {
-		req.MaxCompletionTokens = limit
+		req.MaxCompletionTokens = r.MaxTokens
 	}
 	return req
 }
@@ -224,8 +218,6 @@ type problem struct {
 	message, param string
 	codes          []string // in lower case
 }
-
-func (p problem) present() bool { return p.message != "" || len(p.codes) > 0 }
 
 type errorFields struct {
 	Message, Code, Type, Param any
@@ -308,13 +300,12 @@ func retryAfter(h http.Header) time.Duration {
 func noAnswer(err error) *Error {
 	why := "the connection failed"
 	var timeout net.Error
+	var system syscall.Errno
 	switch {
 	case errors.As(err, new(*net.DNSError)):
 		why = "no such host"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		why = "connection refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		why = "connection reset"
+	case errors.As(err, &system):
+		why = system.Error()
 	case errors.Is(err, http.ErrSchemeMismatch):
 		why = "the base URL says https, and the server speaks http"
 	case errors.As(err, new(*tls.CertificateVerificationError)):
