@@ -3,32 +3,66 @@ package llm
 import (
 	"cmp"
 	"crypto/sha256"
+	_ "embed"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
+	"sync"
+	"text/template"
+	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// What the judge sees of each part, in characters.
 const (
-	maxRequest  = 600
-	maxCriteria = 500 // of all together
-	maxHint     = 200
-	maxSkill    = 60
-	maxEvidence = 120 // of one piece
-	maxCommand  = 100
-	maxFile     = 80
-	lastItems   = 6 // of evidence, checks and files
+	maxRequest  = 600 // characters
+	maxCriteria = 500 // characters of all together
+	lastItems   = 6   // of evidence, checks and files are shown
 )
+
+//go:embed context.txt
+var contextText string
+
+// contextView words what is known beside request and output, a line each. What is unknown is left out.
+var contextView = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"line":     func(s any, most int) string { return plaintext.Line(fmt.Sprint(s), most) },
+		"words":    func(code string) string { return strings.ReplaceAll(code, "_", " ") },
+		"criteria": criteria,
+		"from":     func(n int) int { return max(0, n-lastItems) },
+	}).Parse(contextText))
+})
+
+func contextOf(in classify.Input) string {
+	var b strings.Builder
+	if err := contextView().Execute(&b, in); err != nil {
+		panic(err) // the text does not fit the data
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// criteria lists the open ones that fit.
+func criteria(items []string) (lines []string) {
+	left := maxCriteria
+	for i, item := range items {
+		if item = plaintext.Line(item, maxCriteria); item == "" {
+			continue
+		}
+		if left -= len([]rune(item)); left < 0 {
+			return append(lines, fmt.Sprintf("and %d more", len(items)-i))
+		}
+		lines = append(lines, "- "+item)
+	}
+	return lines
+}
 
 // userMessage words the part of the prompt that varies. The same input gives the same bytes. All that comes from the
 // input stands between markers. find returns the signals of a text; it is asked if the output is too long to be shown
 // whole.
 func userMessage(in classify.Input, find func(text string) []classify.Signal) string {
 	return section("request", request(in.Request)) +
-		section("context", strings.Join(contextLines(in), "\n")) +
+		section("context", contextOf(in)) +
 		section("output", window(plaintext.Clean(in.Text), find))
 }
 
@@ -51,97 +85,105 @@ func request(s string) string {
 	return plaintext.Cut(strings.TrimSpace(plaintext.Clean(s)), maxRequest)
 }
 
-// contextLines is what is known beside request and output, a line each.
-func contextLines(in classify.Input) []string {
-	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if s := plaintext.Line(in.Skill, maxSkill); s != "" {
-		add("skill: %s", s)
-	}
-	if s := plaintext.Line(in.SkillHint, maxHint); s != "" {
-		add("evidence the skill asks for: %s", s)
-	}
-	lines = append(lines, criteria(in.Criteria)...)
-	if in.Coached > 0 {
-		add("coached already in this turn: %d", in.Coached)
-	}
-	if n := len(in.Evidence) - lastItems; n > 0 {
-		add("the host saw %d things before these:", n)
-	}
-	for _, e := range in.Evidence[max(0, len(in.Evidence)-lastItems):] {
-		lines = append(lines, evidence(e))
-	}
-	return append(lines, work(in.Work)...)
-}
+// maxWindow is how many bytes of an output the judge sees. Four bytes take about a token, in every script.
+const maxWindow = 3600
 
-// criteria lists the open ones that fit.
-func criteria(items []string) []string {
-	var lines []string
-	left := maxCriteria
-	for i, item := range items {
-		if item = plaintext.Line(item, maxCriteria); item == "" {
+// The parts of a text that is too long: its head, its end, and between them the lines with the weightiest signals.
+const (
+	headShare = maxWindow * 15 / 100
+	tailShare = maxWindow * 45 / 100
+	maxAround = 300 // bytes of one line around a signal
+	maxGap    = 80  // bytes between two shown parts that are shown as well
+)
+
+// span is a part of a text, in bytes.
+type span struct{ from, to int }
+
+// window returns what the judge sees of a cleaned text: all of it, if it fits. Of a longer text it sees the head, the
+// end, and the lines in which signals are: evidence, questions, claims, blockers, failures and gaps, the weightiest
+// first. Each part that is left out is marked.
+func window(text string, find func(string) []classify.Signal) string {
+	text = strings.TrimSpace(text)
+	if len(text) <= maxWindow {
+		return text
+	}
+	head, tail := headShare, len(text)-tailShare
+	if i := strings.LastIndexByte(text[:head], '\n'); i >= head/2 {
+		head = i // a whole line, if its end is near
+	}
+	if i := strings.IndexByte(text[tail:], '\n'); i >= 0 && i < tailShare/3 {
+		tail += i + 1
+	}
+	shown := []span{{0, head}, {tail, len(text)}}
+	left := maxWindow - head - (len(text) - tail)
+	for _, s := range ranked(find(text), text) {
+		part := around(text, s)
+		if slices.ContainsFunc(shown, func(k span) bool { return k.from <= part.from && part.to <= k.to }) {
 			continue
 		}
-		if left -= len([]rune(item)); left < 0 {
-			return append(lines, fmt.Sprintf("and %d more", len(items)-i))
+		if n := part.to - part.from; n <= left {
+			left -= n
+			shown = append(shown, part)
 		}
-		if lines == nil {
-			lines = append(lines, "open criteria of the plan:")
+	}
+	return joined(text, shown)
+}
+
+// kinds are the signals that a judge needs.
+var kinds = []classify.SignalKind{
+	classify.SignalEvidence, classify.SignalQuestion, classify.SignalBlocker, classify.SignalFailure,
+	classify.SignalClaim, classify.SignalGap, classify.SignalHedge, classify.SignalProgress,
+}
+
+// ranked orders the signals that a judge needs: each kind's weightiest before any second one, so that many of one kind
+// hide no other.
+func ranked(signals []classify.Signal, text string) (list []classify.Signal) {
+	rank := make(map[classify.Signal]int)
+	number := make(map[classify.SignalKind]int)
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+	for _, s := range signals {
+		kind, known := slices.Index(kinds, s.Kind), s.Start >= 0 && s.Start < s.End && s.End <= len(text)
+		if _, twice := rank[s]; kind >= 0 && known && !twice {
+			rank[s] = number[s.Kind]*len(kinds) + kind
+			number[s.Kind]++
+			list = append(list, s)
 		}
-		lines = append(lines, "- "+item)
 	}
-	return lines
+	slices.SortFunc(list, func(a, b classify.Signal) int { return cmp.Compare(rank[a], rank[b]) })
+	return list
 }
 
-func evidence(e classify.Evidence) string {
-	kind := plaintext.Line(string(e.Kind), 20)
-	if e.Absent {
-		return "the host looked for " + kind + " and saw none"
+// around returns the line of a signal, or what is near it in a very long line.
+func around(text string, s classify.Signal) span {
+	from := strings.LastIndexByte(text[:s.Start], '\n') + 1
+	to := len(text)
+	if i := strings.IndexByte(text[s.End:], '\n'); i >= 0 {
+		to = s.End + i
 	}
-	s := "the host saw " + kind
-	if e.Failed {
-		s += " fail"
+	if to-from > maxAround {
+		from, to = max(from, s.Start-maxAround/3), min(to, s.Start+maxAround*2/3)
 	}
-	if text := plaintext.Line(e.Text, maxEvidence); text != "" {
-		s += ": " + text
-	}
-	return s
+	return span{from, to}
 }
 
-// work lists the facts of the turn. What is unknown is left out.
-func work(w classify.Work) []string {
-	var lines []string
-	switch w.Edited {
-	case classify.EditedNone:
-		lines = append(lines, "fact: no file was edited since the last successful check")
-	case classify.EditedDocs:
-		lines = append(lines, "fact: only documents were edited since the last successful check"+files(w.Files))
-	case classify.EditedCode:
-		lines = append(lines, "fact: code was edited since the last successful check"+files(w.Files))
+// joined writes the parts in order, with a mark for each part that is left out.
+func joined(text string, shown []span) string {
+	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	merged := shown[:1]
+	for _, s := range shown[1:] {
+		if last := &merged[len(merged)-1]; s.from <= last.to+maxGap {
+			last.to = max(last.to, s.to)
+		} else {
+			merged = append(merged, s)
+		}
 	}
-	if w.Session == classify.EditedNone {
-		lines = append(lines, "fact: no file was edited in the whole session")
+	var b strings.Builder
+	for i, s := range merged {
+		if i > 0 {
+			n := utf8.RuneCountInString(text[merged[i-1].to:s.from])
+			fmt.Fprintf(&b, "\n[… %d characters left out …]\n", n)
+		}
+		b.WriteString(strings.Trim(strings.ToValidUTF8(text[s.from:s.to], ""), "\n"))
 	}
-	if len(w.Checks) == 0 && w.Edited != classify.EditedUnknown {
-		return append(lines, "fact: nothing was run to check it after the last edit")
-	}
-	for _, c := range w.Checks[max(0, len(w.Checks)-lastItems):] {
-		how := map[classify.CheckOutcome]string{classify.OutcomePassed: "passed", classify.OutcomeFailed: "failed"}[c.Outcome]
-		how = cmp.Or(how, "ended in a way that is not known")
-		kind := plaintext.Line(string(c.Kind), 20)
-		lines = append(lines, "fact: after the last edit a "+strings.ReplaceAll(kind, "_", " ")+" "+how+": "+
-			strconv.Quote(plaintext.Line(c.Command, maxCommand)))
-	}
-	return lines
-}
-
-func files(names []string) string {
-	var shown []string
-	for _, name := range names[max(0, len(names)-lastItems):] {
-		shown = append(shown, plaintext.Line(name, maxFile))
-	}
-	if len(shown) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(shown, ", ")
+	return b.String()
 }

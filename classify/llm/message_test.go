@@ -14,8 +14,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 )
 
-// contextOf returns the context section of a message.
-func contextOf(in classify.Input) string {
+// contextIn returns the context section of a message.
+func contextIn(in classify.Input) string {
 	m := regexp.MustCompile(`(?s)<context [0-9a-f]{16}>\n(.*)\n</context`).FindStringSubmatch(userMessage(in, nil))
 	if m == nil {
 		return ""
@@ -57,7 +57,7 @@ func TestContext(t *testing.T) {
 				"fact: after the last edit a pull request failed: \"gh pr create\"\n" +
 				"fact: after the last edit a build ended in a way that is not known: \"make | tail\""},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, contextOf(tt.in)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, contextIn(tt.in)) })
 	}
 }
 

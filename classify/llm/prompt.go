@@ -30,16 +30,13 @@ const maxPrompt = 64 << 10 // bytes of a file
 // Prompt returns the built-in prompt: "system.md", how to judge, and "examples.jsonl", judged outputs, one a line. A
 // changed copy of them is what [Options].Prompt takes.
 func Prompt() fs.FS {
-	sub, err := fs.Sub(builtin, "prompt")
-	if err != nil { // it is a valid path
-		panic(err)
-	}
+	sub, _ := fs.Sub(builtin, "prompt") // it is there
 	return sub
 }
 
 // systemMessage words the static part of the prompt. A file that fsys lacks is the built-in one; a nil fsys lacks both.
 func systemMessage(fsys fs.FS) (string, error) {
-	var found []string
+	texts := make(map[string]string)
 	if fsys != nil {
 		entries, err := fs.ReadDir(fsys, ".")
 		if err != nil {
@@ -48,35 +45,31 @@ func systemMessage(fsys fs.FS) (string, error) {
 		for _, e := range entries {
 			switch name := e.Name(); {
 			case slices.Contains(promptFiles, name):
-				found = append(found, name)
+				if texts[name], err = readPrompt(fsys, name); err != nil {
+					return "", fmt.Errorf("%s: %w", name, err)
+				}
 			case !strings.HasPrefix(name, "."): // a misspelt name would silently leave the built-in file in use
 				return "", fmt.Errorf("%q is not a file of a prompt; these are %s", name, strings.Join(promptFiles, " and "))
 			}
 		}
-		if len(found) == 0 {
+		if len(texts) == 0 {
 			return "", fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
 		}
 	}
-	texts := make([]string, len(promptFiles))
-	for i, name := range promptFiles {
-		from := Prompt()
-		if slices.Contains(found, name) {
-			from = fsys
-		}
-		var err error
-		if texts[i], err = readPrompt(from, name); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+	for _, name := range promptFiles {
+		if texts[name] == "" {
+			texts[name], _ = readPrompt(Prompt(), name) // it is there
 		}
 	}
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(texts[0]) + "\n")
-	for i, line := range strings.Split(texts[1], "\n") {
+	b.WriteString(strings.TrimSpace(texts["system.md"]) + "\n")
+	for i, line := range strings.Split(texts["examples.jsonl"], "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		e, err := parseExample(line)
 		if err != nil {
-			return "", fmt.Errorf("%s:%d: %w", promptFiles[1], i+1, err)
+			return "", fmt.Errorf("examples.jsonl:%d: %w", i+1, err)
 		}
 		b.WriteString("\n" + e.String())
 	}
@@ -148,8 +141,8 @@ func (e example) String() string {
 	if e.Input.Request != "" {
 		b.WriteString("request: " + e.Input.Request + "\n")
 	}
-	if lines := contextLines(e.Input); len(lines) > 0 {
-		b.WriteString("context: " + strings.Join(lines, "\n") + "\n")
+	if known := contextOf(e.Input); known != "" {
+		b.WriteString("context: " + known + "\n")
 	}
 	b.WriteString("output: " + e.Input.Text + "\nanswer: ")
 	enc := json.NewEncoder(&b)
