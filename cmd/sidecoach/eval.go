@@ -162,7 +162,7 @@ func (o *evalOptions) variants() (list []variant, err error) {
 		for _, model := range o.models {
 			j := o.judging
 			j.Model, j.prompt = model, prompt
-			cfg, err := j.config(o.parallel)
+			cfg, err := j.config()
 			if err != nil {
 				return nil, err
 			}

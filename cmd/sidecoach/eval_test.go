@@ -371,7 +371,7 @@ func TestHowLongAnLLMIsWaitedFor(t *testing.T) {
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.register(f)
 		require.NoError(t, f.Parse(strings.Fields("--llm "+given)))
-		cfg, err := o.config(1)
+		cfg, err := o.config()
 		require.NoError(t, err)
 		assert.Equal(t, want, cfg.Timeout, given)
 	}

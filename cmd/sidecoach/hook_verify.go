@@ -104,7 +104,7 @@ func (s setting) criteriaJudge(state, session, dir string) (
 	if !s.judging.asks() {
 		return nil, nil
 	}
-	cfg, err := s.judging.config(1)
+	cfg, err := s.judging.config()
 	if err != nil {
 		return nil, err
 	}

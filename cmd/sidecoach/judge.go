@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,8 +86,8 @@ func (o *judging) check() error {
 	return nil
 }
 
-// config says what is asked. A server that cannot be asked is an error; parallel is how many calls it bears at a time.
-func (o *judging) config(parallel int) (llm.Config, error) {
+// config says what is asked. A server that cannot be asked is an error.
+func (o *judging) config() (llm.Config, error) {
 	cfg := o.Config
 	cfg.Format, cfg.NoBreaker = o.format.value, true // one call, or a measurement
 	if err := o.check(); err != nil {
@@ -105,11 +104,6 @@ func (o *judging) config(parallel int) (llm.Config, error) {
 	cfg.Model = o.modelName()
 	cfg.Key = strings.TrimSpace(os.Getenv("OPENAI_API_KEY"))
 	cfg.BaseURL = cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"))
-	if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		t = t.Clone()
-		t.MaxIdleConnsPerHost = parallel
-		cfg.Transport = t
-	}
 	if cfg.Key == "" && cfg.BaseURL == "" {
 		return cfg, misuse("use an agent's login: --judge claude; or set OPENAI_API_KEY, or name a server that needs "+
 			"no key: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
@@ -135,13 +129,9 @@ func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Cla
 	}
 	opts := llm.Options{Heuristic: heuristic}
 	if o.given("prompt") != "" {
-		var root *os.Root
-		if err = errors.New("it is not a folder"); !exists(o.prompt) || isFolder(o.prompt) { // to open a pipe may block
-			root, err = os.OpenRoot(o.prompt)
-		}
-		if err == nil {
-			defer root.Close()
-			opts.Prompt = root.FS()
+		opts.Prompt = os.DirFS(o.prompt)
+		if !isFolder(o.prompt) { // to open a pipe may block
+			err = errors.New("it is not a folder")
 		}
 	}
 	var judge *llm.Classifier
@@ -169,7 +159,7 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 	if err != nil || !o.asks() {
 		return heuristic, err
 	}
-	cfg, err := o.config(1)
+	cfg, err := o.config()
 	if err != nil {
 		return nil, err
 	}
@@ -234,10 +224,10 @@ type judgeMemory struct {
 // rememberingJudge is a judge that leaves a judge alone that did not answer another process.
 type rememberingJudge struct {
 	classify.Classifier
+	keeper *keeper
 	doc    *filestore.Document[judgeMemory]
 	now    func() time.Time
-	warn   func(error) // of what could not be remembered
-	notice string      // what to tell the human about a judge that does not answer
+	notice string // what to tell the human about a judge that does not answer
 }
 
 // rememberJudge returns a judge with the memory of the judge that cfg names. Another key is another judge: a wrong one
@@ -246,14 +236,14 @@ func rememberJudge(k *keeper, cfg llm.Config, judge classify.Classifier) (*remem
 	name := append([]string{cfg.Model, cfg.BaseURL, cfg.Key, cfg.Command.Agent}, cfg.Command.Args...)
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(name, "\x00"))))
 	doc, err := filestore.NewDocument[judgeMemory](k.store, endpoints, sum)
-	return &rememberingJudge{Classifier: judge, doc: doc, now: time.Now, warn: k.warn}, err
+	return &rememberingJudge{Classifier: judge, keeper: k, doc: doc, now: time.Now}, err
 }
 
 // Classify asks the judge, unless others know that it does not answer. If nothing can be remembered, it asks.
 func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
 	known, unknown := j.doc.Load(ctx)
 	if unknown != nil {
-		j.warn(unknown)
+		j.keeper.warn(unknown)
 	}
 	// A time that is too far away was written by a clock that was wrong.
 	if left := known.Until.Sub(j.now()); left > 0 && left <= longestJudgePause {
@@ -272,7 +262,7 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r c
 		return m, nil
 	})
 	if failed != nil {
-		j.warn(failed)
+		j.keeper.warn(failed)
 	}
 	return r, err
 }

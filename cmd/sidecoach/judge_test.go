@@ -42,7 +42,7 @@ func process(t *testing.T, k *keeper, j classify.Classifier, now time.Time) *rem
 	t.Helper()
 	r, err := rememberJudge(k, llm.Config{Model: "m"}, j)
 	require.NoError(t, err)
-	r.now, r.warn = func() time.Time { return now }, func(err error) { t.Error(err) }
+	r.now = func() time.Time { return now }
 	return r
 }
 

@@ -130,7 +130,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 
 // useLLM lets the LLM judge, which keeps its answers in a folder.
 func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic, answers string) error {
-	cfg, err := o.judging.config(1)
+	cfg, err := o.judging.config()
 	if err != nil {
 		return err
 	}
