@@ -44,6 +44,11 @@ type cost struct {
 	CostUSD          float64 `json:"cost_usd,omitempty"`
 }
 
+// PerVerdict is how many tokens an answer took, without those that were kept.
+func (c cost) PerVerdict() int {
+	return (c.PromptTokens + c.CompletionTokens) / max(1, c.Metered-c.Kept)
+}
+
 // latency is how long the calls took, failed ones included, by the nearest-rank method.
 type latency struct {
 	P50 time.Duration `json:"p50_ns"`

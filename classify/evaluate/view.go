@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	texttemplate "text/template"
 	"time"
 	"unicode/utf8"
 
@@ -100,28 +102,37 @@ func shortened(text string) string {
 
 // Text writes the reports for people, without the text of any case.
 func (v View) Text(w io.Writer) error {
-	var parts []string
-	for _, p := range v.content() {
-		var lines []string
-		if p.Title != "" {
-			lines = append(lines, oneLine(p.Title, 200))
-		}
-		for _, line := range p.Lines {
-			lines = append(lines, oneLine(line, 300))
-		}
-		for _, item := range p.Items {
-			lines = append(lines, "- "+oneLine(item, 300))
-		}
-		if lines = append(lines, tableLines(p)...); len(lines) > 0 {
-			parts = append(parts, strings.Join(lines, "\n")+"\n")
-		}
-	}
-	_, err := io.WriteString(w, strings.Join(parts, "\n"))
-	return err
+	return words().ExecuteTemplate(w, "report", v.content())
 }
 
-// oneLine is text of others in one line.
-func oneLine(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) }
+//go:embed words.txt
+var wordsText string
+
+var words = sync.OnceValue(func() *texttemplate.Template {
+	return texttemplate.Must(texttemplate.New("").Funcs(texttemplate.FuncMap{
+		"visible": func(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) },
+		"line":    func(s string) string { return strings.Join(strings.Fields(s), " ") },
+		"table":   tableLines, "number": number, "brief": brief, "gate": Report.gate, "failures": failures,
+		"unlisted": func(list []change) int { return max(0, len(list)-maxListed) },
+	}).Parse(wordsText))
+})
+
+// worded returns a part in words, in which a line that begins with a dash is an item.
+func worded(name string, data any) (p part) {
+	var b strings.Builder
+	if err := words().ExecuteTemplate(&b, name, data); err != nil {
+		panic(err) // the words do not fit the data
+	}
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if item, ok := strings.CutPrefix(line, "- "); ok {
+			p.Items = append(p.Items, item)
+		} else {
+			p.Lines = append(p.Lines, line)
+		}
+	}
+	return p
+}
 
 // tableLines writes rows, with the columns of the same width.
 func tableLines(p part) (lines []string) {
@@ -129,7 +140,7 @@ func tableLines(p part) (lines []string) {
 	for _, row := range p.Rows {
 		widths = append(widths, make([]int, len(row)-min(len(row), len(widths)))...)
 		for i, cell := range row {
-			row[i] = oneLine(cell, 30)
+			row[i] = plaintext.Visible(plaintext.Line(cell, 30))
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
@@ -165,7 +176,8 @@ func (v View) content() (list []part) {
 		list = append(list, sideBySide(v.Reports))
 	}
 	for i, r := range v.Reports {
-		head := about(r)
+		head := worded("about", r)
+		head.Title = r.name()
 		if len(v.Reports) > 1 {
 			head.Title = letter(i) + ": " + head.Title
 		}
@@ -184,9 +196,14 @@ func (v View) content() (list []part) {
 			}
 			required.Items = append(required.Items, word+": "+q.String())
 		}
-		list = append(list, required)
-		if r.Comparison != nil {
-			list = append(list, changes(*r.Comparison)...)
+		if required.Items != nil {
+			list = append(list, required)
+		}
+		if c := r.Comparison; c != nil {
+			list = append(list, worded("changes", *c))
+			if len(c.Changes) > 0 {
+				list = append(list, changeTable(c.Changes))
+			}
 		}
 	}
 	return list
@@ -213,46 +230,6 @@ func sideBySide(reports []Report) part {
 			p.Rows[n] = append(p.Rows[n], cell)
 		}
 	}
-	return p
-}
-
-// about says what was measured, what it cost, and what failed.
-func about(r Report) part {
-	gate := r.gate()
-	if r.Threshold != noGate {
-		gate = "threshold " + gate
-	}
-	cases := []string{fmt.Sprintf("%s, %d sure", number(r.All.Cases, "case"), r.Sure.Cases), gate}
-	if r.Repeat > 1 {
-		cases = append(cases, fmt.Sprintf("%d times each, %s unstable", r.Repeat, number(r.All.Unstable, "case")))
-	}
-	c, l := r.Cost, r.Latency
-	calls := []string{number(c.Calls, "call")}
-	if l.Max > 0 {
-		calls = append(calls,
-			fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)))
-	}
-	if n := c.Metered - c.Kept; n > 0 {
-		calls = append(calls,
-			fmt.Sprintf("%d prompt (%d cached) and %d completion tokens", c.PromptTokens, c.CachedTokens, c.CompletionTokens),
-			fmt.Sprintf("%d tokens a verdict", (c.PromptTokens+c.CompletionTokens)/n))
-	}
-	if c.CostUSD > 0 {
-		calls = append(calls, fmt.Sprintf("$%.4f", c.CostUSD))
-	}
-	if c.Kept > 0 {
-		calls = append(calls, number(c.Kept, "answer")+" kept from before")
-	}
-	p := part{Title: r.name(), Lines: slices.Clone(r.About)}
-	p.Lines = append(p.Lines, strings.Join(cases, " · "), strings.Join(calls, " · "))
-	if c.Fallbacks > 0 {
-		p.Lines = append(p.Lines, number(c.Fallbacks, "call")+" fell back to another classifier")
-	}
-	if c.Errors > 0 {
-		p.Lines = append(p.Lines, fmt.Sprintf("%s failed, %s without an answer, which count as wrong",
-			number(c.Errors, "call"), number(r.All.Unanswered, "case")))
-	}
-	p.Items = failures(r)
 	return p
 }
 
@@ -354,35 +331,16 @@ func groupTable(key string, groups []group) part {
 	return p
 }
 
-// changes tells which cases flipped, each way, and whether it is more than noise.
-func changes(c Comparison) []part {
-	p := part{Lines: []string{fmt.Sprintf("Against %s, %s in both:", c.Baseline, number(c.Cases, "case"))}}
-	for _, m := range c.Mismatches {
-		p.Items = append(p.Items, "not measured alike: "+m)
-	}
-	p.Items = append(p.Items, c.String())
-	for _, l := range []struct {
-		what  string
-		names []string
-	}{{"added", c.Added}, {"removed", c.Removed}, {"with another input or label", c.Differed}} {
-		if len(l.names) > 0 {
-			p.Items = append(p.Items, fmt.Sprintf("%s %s, not compared", number(len(l.names), "case"), l.what))
-		}
-	}
-	if len(c.Changes) == 0 {
-		return []part{p}
-	}
-	list := slices.Clone(c.Changes)
+// changeTable tells which cases flipped, each way.
+func changeTable(list []change) part {
+	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.Way, b.Way) }) // broken first
-	t := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
+	p := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
 	for _, ch := range list[:min(len(list), maxListed)] {
-		t.Rows = append(t.Rows, []string{ch.Way, ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
+		p.Rows = append(p.Rows, []string{ch.Way, ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
 			fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)})
 	}
-	if n := len(list) - maxListed; n > 0 {
-		p.Items = append(p.Items, fmt.Sprintf("%d more cases are judged in another way", n))
-	}
-	return []part{p, t}
+	return p
 }
 
 func inShort(v Verdict) string {
