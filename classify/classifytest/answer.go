@@ -61,7 +61,6 @@ func Stuck() Answer {
 // Status refuses with a status and the error object that belongs to it: 500, 503 and the like.
 func Status(status int) Answer { return respond(status, problem(status), nil) }
 
-// problem is an error object of OpenAI's form.
 func problem(status int, more ...string) string {
 	kind := "server_error"
 	if status < 500 {
@@ -72,7 +71,6 @@ func problem(status int, more ...string) string {
 	return string(body)
 }
 
-// hangUp cuts the connection.
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 // afterHalf sends status 200 and half of the body of a good answer before then.
@@ -85,7 +83,6 @@ func afterHalf(then Answer) Answer {
 	}
 }
 
-// respond sends exactly this.
 func respond(status int, body string, header map[string]string) Answer {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -36,7 +36,6 @@ const (
 	changed = "changed" // as much is right as before
 )
 
-// change is a case that is judged in another way than before.
 type change struct {
 	Name   string  `json:"name"`
 	Way    string  `json:"way"`
@@ -47,7 +46,6 @@ type change struct {
 	Runs   int     `json:"runs"`
 }
 
-// count returns how many of the cases changed in a way.
 func (c Comparison) count(way string) int {
 	return count(c.Changes, func(ch change) bool { return ch.Way == way })
 }

@@ -80,7 +80,6 @@ func Record(cases []Case, results []classify.Result, opts Options) (Report, erro
 	return newReport(cases, answers, opts), nil
 }
 
-// answer is what one call of the classifier gave.
 type answer struct {
 	result classify.Result
 	err    error

@@ -32,7 +32,6 @@ func (f Figure) String() string {
 	return fmt.Sprintf("%.3f (%d/%d)", f.Value, *f.Count, f.Of)
 }
 
-// short is the value alone.
 func (f Figure) short() string {
 	if f.Of == 0 {
 		return "–"
@@ -47,7 +46,6 @@ func (f Figure) interval() string {
 	return fmt.Sprintf("%.3f–%.3f", *f.Low, *f.High)
 }
 
-// proportion returns the figure for count of n.
 func proportion(count, n int) Figure {
 	if n == 0 {
 		return Figure{Count: &count}

@@ -69,17 +69,14 @@ type Outcome struct {
 // typeRight reports whether the type is right, which accuracy counts.
 func (o Outcome) typeRight() bool { return o.Verdict.Type == o.Want.Type }
 
-// labelRight reports whether type and rejected flag are right.
 func (o Outcome) labelRight() bool {
 	return o.typeRight() && o.Verdict.WasRejectedCompletion == o.Want.WasRejectedCompletion
 }
 
-// right returns how much is right: label, action, or both.
 func (o Outcome) right() int {
 	return count([]bool{o.labelRight(), o.actionRight()}, func(is bool) bool { return is })
 }
 
-// actionRight reports whether a host would have done the right thing.
 func (o Outcome) actionRight() bool { return o.Verdict.Action == o.Want.Action }
 
 // Faults says in words what is wrong, the message included. It returns nothing if all is right.
@@ -110,7 +107,6 @@ func (o Outcome) Signals() (words []string) {
 	return words
 }
 
-// runs returns the verdict of each run.
 func (o Outcome) runs() []Verdict {
 	if len(o.Runs) == 0 {
 		return []Verdict{o.Verdict}
@@ -123,7 +119,6 @@ func (o Outcome) agreement() (agree, runs int) {
 	return count(o.runs(), o.Verdict.sameAs), len(o.runs())
 }
 
-// verdict returns what an answer says about a case.
 func (a answer) verdict(c Case, opts Options) Verdict {
 	if a.err != nil {
 		return Verdict{Action: deliver, Error: plaintext.Line(a.err.Error(), 200)}

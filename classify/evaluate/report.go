@@ -141,7 +141,6 @@ func (r Report) By(key string) []group {
 	return groups
 }
 
-// name is the classifier's, for people.
 func (r Report) name() string { return cmp.Or(r.Classifier, "unnamed") }
 
 // gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".

@@ -84,7 +84,6 @@ func (v View) HTML(w io.Writer) error {
 
 func shown(s string) string { return plaintext.VisibleLines(plaintext.Redact(s)) }
 
-// pageCase is a case on the page.
 type pageCase struct {
 	Outcome
 	Run, Request, Text string
@@ -209,7 +208,6 @@ func (v View) content() (list []part) {
 	return list
 }
 
-// letter names one of several runs.
 func letter(i int) string { return string(rune('A' + i)) }
 
 func sideBySide(reports []Report) part {
@@ -317,7 +315,6 @@ func labelTable(r Report) part {
 	return p
 }
 
-// groupTable shows the figures that matter most of each group.
 func groupTable(key string, groups []group) part {
 	names := []string{"accuracy", "wrong_continues", "completions_continued", "caught"}
 	p := part{Rows: [][]string{append([]string{key, "cases"}, names...)}, Left: 1}
@@ -331,7 +328,6 @@ func groupTable(key string, groups []group) part {
 	return p
 }
 
-// changeTable tells which cases flipped, each way.
 func changeTable(list []change) part {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.Way, b.Way) }) // broken first

@@ -112,7 +112,6 @@ func (r *run) prepare(name string, a agent) {
 	r.stdin = filled.Replace(a.Stdin)
 }
 
-// homeOf returns the folder that a variable names, or one in the user's home.
 func homeOf(variable, name string) string {
 	user, _ := os.UserHomeDir()
 	return cmp.Or(os.Getenv(variable), filepath.Join(user, name))

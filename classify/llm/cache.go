@@ -44,7 +44,6 @@ func (r Request) Key() string {
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
-// request is what the client sends for a call.
 func (c *Client) request(call Call) Request {
 	r := Request{
 		To: c.cfg.BaseURL, Model: c.cfg.Model, Effort: c.cfg.Effort, Temperature: c.cfg.Temperature,

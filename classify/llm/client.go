@@ -122,7 +122,6 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	return answer, err
 }
 
-// ask makes a call, past the cache.
 func (c *Client) ask(ctx context.Context, call Call, request Request) (answer Answer, err error) {
 	start := time.Now()
 	if !c.cfg.NoBreaker {
@@ -224,7 +223,6 @@ type breaker struct {
 	until    time.Time // no call before
 }
 
-// allow returns an error if no call may be made now.
 func (b *breaker) allow(now time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -237,7 +235,6 @@ func (b *breaker) allow(now time.Time) error {
 	return nil
 }
 
-// done notes how a call ended.
 func (b *breaker) done(failed bool, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -286,7 +283,6 @@ func unparseable(why string) *Error {
 
 func refused(why string) *Error { return &Error{Answered: true, Why: why, final: true, refused: true} }
 
-// rejected is the error of an HTTP status.
 func rejected(status int, retryAfter time.Duration, server string) *Error {
 	why := fmt.Sprintf("the endpoint answered %d", status)
 	if text := http.StatusText(status); text != "" {
@@ -305,7 +301,6 @@ func rejected(status int, retryAfter time.Duration, server string) *Error {
 	return &Error{Status: status, RetryAfter: retryAfter, Why: why, Server: server, final: !again}
 }
 
-// ended is the error of a call whose context ended.
 func ended(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return fmt.Errorf("llm: no answer in time: %w", context.DeadlineExceeded)

@@ -39,7 +39,6 @@ func (c Command) Program() string {
 	return c.Agent
 }
 
-// program is a transport that runs a Command.
 type program struct{ Command }
 
 func (c Command) check() error {
@@ -52,7 +51,6 @@ func (c Command) check() error {
 	return nil
 }
 
-// run is one run of a program.
 type run struct {
 	Request
 	dir   string // private, with the files that the program needs; removed afterwards

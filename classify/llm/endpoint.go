@@ -41,7 +41,6 @@ type dialect struct {
 	legacyTokens bool
 }
 
-// endpoint is a server that speaks OpenAI's chat completions.
 type endpoint struct {
 	client *http.Client
 	openai func(openai.HTTPDoer) *openai.Client // holds the key
@@ -98,7 +97,6 @@ func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
 	}
 }
 
-// once makes one request.
 func (e *endpoint) once(ctx context.Context, x *exchange, request Request, d dialect) (reply, error) {
 	res, err := e.openai(x).CreateChatCompletion(ctx, request.in(d))
 	r := reply{usage: classify.Usage{
@@ -213,7 +211,6 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// problem is what a server reports instead of an answer.
 type problem struct {
 	message, param string
 	codes          []string // in lower case
