@@ -5,7 +5,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -144,21 +143,17 @@ var geminiSettings string
 
 var geminiLogin = lazy(`"selectedType"\s*:\s*("[a-z-]+")`)
 
-var errNoResult = errors.New("no result in the JSON envelope")
-
-// readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line. The
-// answer of other programs is all that they print.
-func readAgent(stdout []byte) (reply, error) {
+// readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line. If
+// that is a failure, it returns what is said about it.
+func readAgent(stdout []byte) (r reply, failure string) {
 	events := [][]byte{stdout}
 	if !json.Valid(stdout) {
 		events = bytes.Split(stdout, []byte("\n"))
 	}
 	events = slices.DeleteFunc(events, func(event []byte) bool { return !json.Valid(event) })
 	if len(events) == 0 {
-		return reply{}, errors.New(lastLine(stdout))
+		return r, lastLine(stdout)
 	}
-	failure := ""
-	var r reply
 	for _, event := range events {
 		var e struct {
 			Type, Message, Result, Response string
@@ -204,11 +199,8 @@ func readAgent(stdout []byte) (reply, error) {
 		r.usage.CompletionTokens += e.Usage.Output
 		r.usage.CostUSD += e.Cost
 	}
-	switch {
-	case r.text == "" && failure != "":
-		return r, errors.New(failure)
-	case r.text == "":
-		return r, errNoResult
+	if r.text != "" {
+		failure = ""
 	}
-	return r, nil
+	return r, failure
 }

@@ -106,9 +106,10 @@ func (p program) send(ctx context.Context, request Request) (reply, error) {
 	if ctx.Err() != nil {
 		return reply{}, ended(ctx)
 	}
-	answer, readErr := reply{text: stdout.kept.String()}, error(nil)
-	if isAgent && p.Agent != "copilot" {
-		answer, readErr = readAgent(stdout.kept.Bytes())
+	answer, said := reply{text: stdout.kept.String()}, ""
+	enveloped := isAgent && p.Agent != "copilot"
+	if enveloped {
+		answer, said = readAgent(stdout.kept.Bytes())
 	}
 	answer.usage.Model = cmp.Or(answer.usage.Model, r.Model)
 	exit := (*exec.ExitError)(nil)
@@ -117,19 +118,15 @@ func (p program) send(ctx context.Context, request Request) (reply, error) {
 		return fail(err)
 	case stdout.full:
 		return answer, unparseable("it is larger than 1 MiB")
-	case readErr == errNoResult && exit == nil:
-		return answer, unparseable("no result in " + p.Agent + "'s JSON envelope")
-	case readErr != nil, exit != nil:
-		e := &Error{Why: name + " reports an error", final: true}
+	case exit != nil || said != "":
+		why := name + " reports an error"
 		if exit != nil {
-			e.Why = fmt.Sprintf("%s ended with %s", name, exit)
+			why = fmt.Sprintf("%s ended with %s", name, exit)
 		}
-		said := lastLine(stderr.kept.Bytes())
-		if readErr != nil && readErr != errNoResult {
-			said = cmp.Or(readErr.Error(), said)
-		}
-		e.Server = r.quoted(said)
-		return answer, e
+		said = r.quoted(cmp.Or(said, lastLine(stderr.kept.Bytes())))
+		return answer, &Error{Why: why, Server: said, final: true}
+	case enveloped && answer.text == "":
+		return answer, unparseable("no result in " + p.Agent + "'s JSON envelope")
 	}
 	return answer, nil
 }
