@@ -109,22 +109,20 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
 		return err
 	}
-	if k != nil {
-		cfg.Store, cfg.Observer = k.store, k.observer()
-	} else { // nobody remembers this session
+	if k == nil { // nobody remembers this session
 		out.Session = sessionOf(out)
-	}
-	ac, err := autocontinue.New(cfg)
-	if err != nil {
-		return err
-	}
-	if k != nil { // an update sets aside a state that cannot be read; Handle reports any other error
+	} else { // an update sets aside a state that cannot be read; Handle reports any other error
+		cfg.Store, cfg.Observer = k.store, k.observer()
 		_ = k.store.Update(cmd.Context(), out.Session, func(s autocontinue.State) (autocontinue.State, error) {
 			return s, context.Canceled // change nothing
 		})
 		if k.lost {
 			out.Hold = "state lost, so nobody knows how often this turn was continued" // as a hook says it
 		}
+	}
+	ac, err := autocontinue.New(cfg)
+	if err != nil {
+		return err
 	}
 	d, err := ac.Handle(cmd.Context(), out)
 	if err == nil && k != nil && k.lost {
@@ -145,15 +143,11 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	case d.Action == autocontinue.Continue:
 		_, err = io.WriteString(stdout, d.Message+"\n")
 	}
-	switch {
-	case err != nil || !o.exitCode:
-		return err
-	case d.Action == autocontinue.Continue:
-		return exit(exitContinue)
-	case d.Action == autocontinue.Suppress:
-		return exit(exitSuppress)
+	exits := map[autocontinue.Action]int{autocontinue.Continue: exitContinue, autocontinue.Suppress: exitSuppress}
+	if status := exits[d.Action]; err == nil && o.exitCode && status != 0 {
+		return exit(status)
 	}
-	return nil
+	return err
 }
 
 // checkSession returns what is wrong with the flags of a session.

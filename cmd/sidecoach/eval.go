@@ -32,14 +32,12 @@ type evalOptions struct {
 	noCache          bool
 	repeat, parallel int
 	threshold        float64
-	by               string
 	baseline         string
 	regression       bool
 	require          []string
 	json             bool
 	html             string
-
-	requirements []evaluate.Requirement
+	view             evaluate.View
 }
 
 func newEval() *cobra.Command {
@@ -57,7 +55,7 @@ func newEval() *cobra.Command {
 	o.judging.registerJudge(f)
 	bind(f, "model", &o.models, "prompt", &o.prompts, "cache", &o.cache,
 		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", number[float64]{&o.threshold, 1},
-		"by", &o.by, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
+		"by", &o.view.By, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
 		"json", &o.json, "html", &o.html)
 	return cmd
 }
@@ -75,9 +73,9 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	hasKey := func(c evaluate.Case) bool { _, ok := c.Meta[o.by]; return ok }
-	if o.by != "" && !slices.ContainsFunc(cases, hasKey) {
-		return badInput(`meta is an object beside input and want, such as {"lang":"en"}`, "no case has %q in its meta", o.by)
+	by := o.view.By
+	if by != "" && !slices.ContainsFunc(cases, func(c evaluate.Case) bool { _, ok := c.Meta[by]; return ok }) {
+		return badInput(`meta is an object beside input and want, such as {"lang":"en"}`, "no case has %q in its meta", by)
 	}
 	last, against := evaluate.Report{}, o.baseline // what the next report is compared with
 	if o.baseline != "" {
@@ -85,7 +83,6 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	var reports []evaluate.Report
 	for _, v := range variants {
 		report, err := o.evaluate(cmd.Context(), v, cases, cmd.ErrOrStderr())
 		if err != nil {
@@ -94,16 +91,21 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		if against != "" {
 			report = report.Compare(against, last)
 		}
-		reports = append(reports, report)
+		o.view.Reports = append(o.view.Reports, report)
 		last, against = report, v.name
 	}
-	if err := o.print(cmd.OutOrStdout(), reports); err != nil {
+	if o.json {
+		err = writeJSON(cmd.OutOrStdout(), o.view, " ")
+	} else {
+		err = o.view.Text(cmd.OutOrStdout())
+	}
+	if err == nil {
+		err = writePage(o.html, o.view)
+	}
+	if err != nil {
 		return err
 	}
-	if err := writePage(o.html, reports...); err != nil {
-		return err
-	}
-	return o.unmet(reports)
+	return o.unmet()
 }
 
 // check reads the requirements, and says what is wrong with the flags alone.
@@ -128,7 +130,7 @@ func (o *evalOptions) check() error {
 		case r.NeedsBaseline() && o.baseline == "":
 			return misuse(needs, "--require %q needs a baseline", s)
 		}
-		o.requirements = append(o.requirements, r)
+		o.view.Requirements = append(o.view.Requirements, r)
 	}
 	return checkPage(o.html)
 }
@@ -243,9 +245,9 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // unmet returns an error if a third of the calls failed, so that the figures mean little, or if a requirement is not
 // met, in any of the runs.
-func (o *evalOptions) unmet(reports []evaluate.Report) error {
+func (o *evalOptions) unmet() error {
 	var missed []string
-	for _, r := range reports {
+	for _, r := range o.view.Reports {
 		failed := r.Cost.Errors + r.Cost.Fallbacks
 		if failed > 0 && failed*3 >= r.Cost.Calls {
 			why := ""
@@ -256,10 +258,10 @@ func (o *evalOptions) unmet(reports []evaluate.Report) error {
 				"%d of %d calls failed: %s", failed, r.Cost.Calls, why)
 		}
 		var here []string
-		if failed > 0 && len(o.requirements) > 0 {
+		if failed > 0 && len(o.require) > 0 {
 			here = append(here, fmt.Sprintf("%d calls failed", failed))
 		}
-		for _, q := range o.requirements {
+		for _, q := range o.view.Requirements {
 			switch f, ok := q.Met(r); {
 			case !ok && f.Of > 0:
 				here = append(here, fmt.Sprintf("%s (it is %.4g)", q, f.Value))
@@ -270,7 +272,7 @@ func (o *evalOptions) unmet(reports []evaluate.Report) error {
 		if c := r.Comparison; o.regression && c != nil && c.Regressed() {
 			here = append(here, fmt.Sprintf("no regression (%s)", c))
 		}
-		if len(here) > 0 && len(reports) > 1 {
+		if len(here) > 0 && len(o.view.Reports) > 1 {
 			here[0] = r.Classifier + ": " + here[0]
 		}
 		missed = append(missed, here...)
@@ -311,14 +313,6 @@ func readBaseline(name string) (r evaluate.Report, err error) {
 			"because a shell empties that file first", "the baseline %q cannot be used: %v", name, cause(err))
 	}
 	return r, err
-}
-
-func (o *evalOptions) print(w io.Writer, reports []evaluate.Report) error {
-	view := evaluate.View{Reports: reports, By: o.by, Requirements: o.requirements}
-	if o.json {
-		return writeJSON(w, view, " ")
-	}
-	return view.Text(w)
 }
 
 // bar shows progress on a terminal; anywhere else it shows nothing.

@@ -126,12 +126,12 @@ func checkPage(name string) error {
 }
 
 // writePage writes the page of --html, as a whole or not at all.
-func writePage(name string, reports ...evaluate.Report) error {
+func writePage(name string, view evaluate.View) error {
 	if name == "" {
 		return nil
 	}
 	var page bytes.Buffer
-	err := evaluate.View{Reports: reports}.HTML(&page)
+	err := view.HTML(&page)
 	if err == nil {
 		err = filestore.WriteFile(name, page.Bytes(), 0o600)
 	}

@@ -209,9 +209,8 @@ func newPrompt() *cobra.Command {
 const endpoints = "endpoints" // the kind of document that holds a judgeMemory
 
 const (
-	judgePause        = 5 * time.Minute // a judge that does not answer is left alone
-	longestJudgePause = time.Hour       // if it asks for that
-	manyFallbacks     = 10              // in a row are told to the human, once
+	judgePause    = 5 * time.Minute // a judge that does not answer is left alone
+	manyFallbacks = 10              // in a row are told to the human, once
 )
 
 // judgeMemory is what processes that make one call each remember of a judge. The circuit breaker of a client would see
@@ -246,7 +245,7 @@ func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r c
 		j.keeper.warn(unknown)
 	}
 	// A time that is too far away was written by a clock that was wrong.
-	if left := known.Until.Sub(j.now()); left > 0 && left <= longestJudgePause {
+	if left := known.Until.Sub(j.now()); left > 0 && left <= judgePause {
 		err = fmt.Errorf("%w for another %s", llm.ErrOpen, left.Round(time.Second))
 	} else {
 		r, err = j.Classifier.Classify(ctx, in)
@@ -273,12 +272,9 @@ func (m judgeMemory) after(err error, now time.Time) judgeMemory {
 	}
 	m.Fallbacks++
 	failure, isLLM := errors.AsType[*llm.Error](err)
-	switch {
-	case errors.Is(err, llm.ErrOpen):
-	case !isLLM:
+	answered := isLLM && failure.Answered // and the next answer may be better
+	if !answered && !errors.Is(err, llm.ErrOpen) {
 		m.Until = now.Add(judgePause)
-	case !failure.Answered: // the next answer may be better
-		m.Until = now.Add(min(max(judgePause, failure.RetryAfter), longestJudgePause))
 	}
 	return m
 }

@@ -465,5 +465,5 @@ func (l *labelled) page(name string, opts evaluate.Options) error {
 	if err != nil {
 		return err
 	}
-	return writePage(name, report)
+	return writePage(name, evaluate.View{Reports: []evaluate.Report{report}})
 }
