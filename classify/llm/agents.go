@@ -14,14 +14,11 @@ import (
 )
 
 // agent is how to put one question to the command line of a coding agent: one turn, without tools, hooks, MCP servers,
-// project settings and a session file. The login of a subscription stays in use. agents.json has the flags of Claude
-// Code 2.1.197, Codex 0.169.0, Gemini CLI 0.61.0 and Copilot CLI 1.0.102.
-//
-// Claude Code keeps the user's settings, because they may say how to log in. Safe mode leaves out CLAUDE.md, hooks,
-// skills and plugins; --bare would ignore the login of a subscription. Codex keeps the user's home, because a login with
-// rotating tokens cannot be copied, and the user's config.toml, because it may name the provider. Gemini CLI and Copilot
-// CLI get a home with a copy of the login, because no flag keeps them from writing a session file. Copilot CLI has no
-// structured output and no system prompt of ours.
+// project settings and a session file. agents.json has the flags of Claude Code 2.1.197, Codex 0.169.0, Gemini CLI
+// 0.61.0 and Copilot CLI 1.0.102. The login of a subscription stays in use: Claude Code keeps the user's settings (its
+// --bare would ignore the login), and Codex the user's home, because a login with rotating tokens cannot be copied, and
+// config.toml, which may name the provider. The others get a home with a copy of the login, because no flag keeps them
+// from writing a session file. Copilot CLI has no structured output and no system prompt of ours.
 type agent struct {
 	Model string     // a small one; empty is the one that the user configured
 	Args  [][]string // groups; one whose last {value} is empty is left out

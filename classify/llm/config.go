@@ -62,8 +62,13 @@ const maxRetries = 2
 
 // withDefaults returns c with its defaults filled in, or what is wrong with it.
 func (c Config) withDefaults() (Config, error) {
-	for _, s := range []*string{&c.Model, &c.Key, &c.BaseURL, &c.APIVersion, &c.Effort} {
-		*s = strings.TrimSpace(*s)
+	for _, text := range []struct {
+		name string
+		is   *string
+	}{{"model", &c.Model}, {"key", &c.Key}, {"base URL", &c.BaseURL}, {"API version", &c.APIVersion}, {"effort", &c.Effort}} {
+		if *text.is = strings.TrimSpace(*text.is); strings.ContainsFunc(*text.is, unicode.IsControl) {
+			return c, fmt.Errorf("the %s has a line break or another control character", text.name)
+		}
 	}
 	timeout := 10 * time.Second
 	if c.Command.isSet() {
@@ -81,12 +86,6 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 func (c Config) check() error {
-	for _, setting := range [][2]string{{"model", c.Model}, {"key", c.Key}, {"base URL", c.BaseURL},
-		{"API version", c.APIVersion}, {"effort", c.Effort}} {
-		if strings.ContainsFunc(setting[1], unicode.IsControl) {
-			return fmt.Errorf("the %s has a line break or another control character", setting[0])
-		}
-	}
 	switch {
 	case classify.HoldsNil(c.Cache):
 		return fmt.Errorf("the cache is a nil %T", c.Cache)

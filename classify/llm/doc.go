@@ -53,13 +53,10 @@
 //
 // A large language model answered in the judge's place, from the rendered prompts alone. At a threshold of 0.80, 109 of
 // 128 statuses were continued (85 %), and 1 of 140 completions, of outputs of all kinds. The accuracy was 0.92. Of 379
-// questions, blockers and errors, 1 was continued. Before the prompt named a cancelled run, 7 more were. Of 35 pauses
-// with a transcript, facts settled 33 without a call.
+// questions, blockers and errors, 1 was continued. Of 35 pauses with a transcript, facts settled 33 without a call.
 //
 // In a cascade from 0.86, the model was asked about 44 to 45 % of 320 outputs. The accuracy was 2.0 points lower (1.3
-// to 2.5), and macro-F1 2.1. These are means over three ways to divide the repositories: into those that the heuristic
-// learned from, and those that it was measured on. The rule of the cascade was chosen on 2,106 other outputs. Of the
-// 379 above, 3 were continued.
+// to 2.5), and macro-F1 2.1, over three ways to divide the repositories. Of the 379 above, 3 were continued.
 //
 // These figures hold for that model. Measure yours with sidecoach eval.
 //
