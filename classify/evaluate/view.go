@@ -22,8 +22,6 @@ import (
 //go:embed page
 var page embed.FS
 
-const maxListed = 20 // changes or groups
-
 // View is one or several reports to show beside each other. It is written with [View.Text], [View.HTML] or
 // encoding/json. [ReadReport] reads its JSON.
 type View struct {
@@ -112,11 +110,15 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 		"visible": func(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) },
 		"line":    func(s string) string { return strings.Join(strings.Fields(s), " ") },
 		"table":   tableLines, "number": number, "brief": brief, "gate": Report.gate, "failures": failures,
-		"unlisted": func(list []change) int { return max(0, len(list)-maxListed) },
+		"names": figureNames, "short": Figure.short, "interval": Figure.interval, "letter": letter, "verdict": inShort,
+		"met":      func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
+		"word":     Comparison.word,
+		"has":      func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
+		"unlisted": func(list []change) int { return max(0, len(list)-20) },
 	}).Parse(wordsText))
 })
 
-// worded returns a part in words, in which a line that begins with a dash is an item.
+// worded returns a part in words: a line that begins with a dash is an item, and one with tabs is a row.
 func worded(name string, data any) (p part) {
 	var b strings.Builder
 	if err := words().ExecuteTemplate(&b, name, data); err != nil {
@@ -124,9 +126,13 @@ func worded(name string, data any) (p part) {
 	}
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimSuffix(line, "\n")
-		if item, ok := strings.CutPrefix(line, "- "); ok {
+		item, isItem := strings.CutPrefix(line, "- ")
+		switch row := strings.Split(line, "\t"); {
+		case len(row) > 1:
+			p.Rows = append(p.Rows, row)
+		case isItem:
 			p.Items = append(p.Items, item)
-		} else {
+		default:
 			p.Lines = append(p.Lines, line)
 		}
 	}
@@ -171,65 +177,41 @@ type part struct {
 // their figures side by side. Each has its cost, its failures, its groups, its requirements, and what changed against
 // its baseline.
 func (v View) content() (list []part) {
-	if len(v.Reports) > 1 {
-		list = append(list, sideBySide(v.Reports))
+	add := func(name string, left int, data any) {
+		if p := worded(name, data); len(p.Lines)+len(p.Items)+len(p.Rows) > 0 {
+			p.Left = left
+			list = append(list, p)
+		}
+	}
+	several := len(v.Reports) > 1
+	if several {
+		add("beside", 1, v.Reports)
 	}
 	for i, r := range v.Reports {
 		head := worded("about", r)
-		head.Title = r.name()
-		if len(v.Reports) > 1 {
+		if head.Title = r.name(); several {
 			head.Title = letter(i) + ": " + head.Title
 		}
 		list = append(list, head)
-		if len(v.Reports) == 1 {
-			list = append(list, figureTable(r), typeTable(r.Outcomes), labelTable(r))
+		if !several {
+			add("figures", 1, r)
+			list = append(list, typeTable(r.Outcomes), labelTable(r))
 		}
 		if v.By != "" {
-			list = append(list, groupTable(v.By, r.By(v.By)))
+			add("groups", 1, map[string]any{"Key": v.By, "Groups": r.By(v.By)})
 		}
-		var required part
-		for _, q := range v.Requirements {
-			word := "met"
-			if _, ok := q.Met(r); !ok {
-				word = "NOT MET"
-			}
-			required.Items = append(required.Items, word+": "+q.String())
-		}
-		if required.Items != nil {
-			list = append(list, required)
-		}
+		add("required", 0, map[string]any{"Report": r, "Requirements": v.Requirements})
 		if c := r.Comparison; c != nil {
-			list = append(list, worded("changes", *c))
-			if len(c.Changes) > 0 {
-				list = append(list, changeTable(c.Changes))
-			}
+			add("changes", 0, *c)
+			add("changed", 5, slices.SortedStableFunc(slices.Values(c.Changes), func(a, b change) int {
+				return cmp.Compare(a.Way, b.Way) // broken first
+			}))
 		}
 	}
 	return list
 }
 
 func letter(i int) string { return string(rune('A' + i)) }
-
-func sideBySide(reports []Report) part {
-	p := part{Rows: [][]string{{"figure"}}, Left: 1}
-	for _, name := range append(figureNames(), "changes, p") {
-		p.Rows = append(p.Rows, []string{name})
-	}
-	for i, r := range reports {
-		column := []string{letter(i)}
-		for _, name := range figureNames() {
-			column = append(column, r.All.Figures[name].String())
-		}
-		compared := ""
-		if c := r.Comparison; c != nil {
-			compared = fmt.Sprintf("%s %.3f", c.word(), c.P)
-		}
-		for n, cell := range append(column, compared) {
-			p.Rows[n] = append(p.Rows[n], cell)
-		}
-	}
-	return p
-}
 
 // failures lists why calls failed or fell back, each reason once, the most frequent first.
 func failures(r Report) (list []string) {
@@ -251,25 +233,6 @@ func failures(r Report) (list []string) {
 		list = append(list, "and "+number(n, "other reason"))
 	}
 	return list
-}
-
-func figureTable(r Report) part {
-	p := part{Rows: [][]string{{"figure", "all", "95 %"}}, Left: 1}
-	for _, name := range figureNames() {
-		if f, ok := r.All.Figures[name]; ok {
-			p.Rows = append(p.Rows, []string{name, f.String(), f.interval()})
-		}
-	}
-	if r.Sure.Cases < r.All.Cases {
-		for i, row := range p.Rows {
-			cell := "sure"
-			if i > 0 {
-				cell = r.Sure.Figures[row[0]].short()
-			}
-			p.Rows[i] = append(row, cell)
-		}
-	}
-	return p
 }
 
 func typeTable(outcomes []Outcome) part {
@@ -311,30 +274,6 @@ func labelTable(r Report) part {
 			row = append(row, cell)
 		}
 		p.Rows = append(p.Rows, row)
-	}
-	return p
-}
-
-func groupTable(key string, groups []group) part {
-	names := []string{"accuracy", "wrong_continues", "completions_continued", "caught"}
-	p := part{Rows: [][]string{append([]string{key, "cases"}, names...)}, Left: 1}
-	for _, g := range groups[:min(len(groups), maxListed)] {
-		row := []string{cmp.Or(g.Value, "none"), fmt.Sprint(g.Cases)}
-		for _, name := range names {
-			row = append(row, g.Figures[name].short())
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	return p
-}
-
-func changeTable(list []change) part {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.Way, b.Way) }) // broken first
-	p := part{Rows: [][]string{{"", "case", "want", "before", "now", "runs"}}, Left: 5}
-	for _, ch := range list[:min(len(list), maxListed)] {
-		p.Rows = append(p.Rows, []string{ch.Way, ch.Name, ch.Want.Label(), inShort(ch.Before), inShort(ch.After),
-			fmt.Sprintf("%d/%d", ch.Agree, ch.Runs)})
 	}
 	return p
 }
