@@ -111,10 +111,12 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 		"line":    func(s string) string { return strings.Join(strings.Fields(s), " ") },
 		"table":   tableLines, "number": number, "brief": brief, "gate": Report.gate, "failures": failures,
 		"names": figureNames, "short": Figure.short, "interval": Figure.interval, "letter": letter, "verdict": inShort,
-		"met":      func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
-		"word":     Comparison.word,
-		"has":      func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
-		"unlisted": func(list []change) int { return max(0, len(list)-20) },
+		"met":  func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
+		"word": Comparison.word, "types": classify.Types, "labels": labels, "f1": f1, "got": got,
+		"recall":    func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
+		"precision": func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
+		"has":       func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
+		"unlisted":  func(list []change) int { return max(0, len(list)-20) },
 	}).Parse(wordsText))
 })
 
@@ -195,7 +197,8 @@ func (v View) content() (list []part) {
 		list = append(list, head)
 		if !several {
 			add("figures", 1, r)
-			list = append(list, typeTable(r.Outcomes), labelTable(r))
+			add("types", 1, r)
+			add("labels", 1, r)
 		}
 		if v.By != "" {
 			add("groups", 1, map[string]any{"Key": v.By, "Groups": r.By(v.By)})
@@ -209,6 +212,15 @@ func (v View) content() (list []part) {
 		}
 	}
 	return list
+}
+
+// labels are the verdicts and labels there are. Rejected completions are apart from the other statuses.
+func labels() []string { return strings.Fields("error blocker question completion rejected status") }
+
+// got returns how many cases with a label have a verdict.
+func got(r Report, want, got string) string {
+	n := count(r.Outcomes, func(o Outcome) bool { return o.Want.Label() == want && o.Verdict.Label() == got })
+	return cmp.Or(strings.TrimPrefix(fmt.Sprint(n), "0"), "·")
 }
 
 func letter(i int) string { return string(rune('A' + i)) }
@@ -233,49 +245,6 @@ func failures(r Report) (list []string) {
 		list = append(list, "and "+number(n, "other reason"))
 	}
 	return list
-}
-
-func typeTable(outcomes []Outcome) part {
-	p := part{Rows: [][]string{{"type", "cases", "precision", "recall", "f1"}}, Left: 1}
-	for _, t := range classify.Types() {
-		recall := share(outcomes, wanted(t), named(t))
-		p.Rows = append(p.Rows, []string{string(t), fmt.Sprint(recall.Of), share(outcomes, named(t), wanted(t)).short(),
-			recall.short(), fmt.Sprintf("%.3f", f1(outcomes, t).Value)})
-	}
-	return p
-}
-
-// labelTable is the confusion matrix: a row a label, a column a verdict. Rejected completions are apart from the other
-// statuses.
-func labelTable(r Report) part {
-	var labels []string
-	for _, t := range classify.Types() {
-		if t == classify.Status {
-			labels = append(labels, rejectedLabel)
-		}
-		labels = append(labels, string(t))
-	}
-	columns := labels
-	if r.All.Unanswered > 0 {
-		columns = append(labels[:len(labels):len(labels)], unansweredLabel)
-	}
-	counts := make(map[[2]string]int)
-	for _, o := range r.Outcomes {
-		counts[[2]string{o.Want.Label(), o.Verdict.Label()}]++
-	}
-	p := part{Rows: [][]string{append([]string{"want, got"}, columns...)}, Left: 1}
-	for _, want := range labels {
-		row := []string{want}
-		for _, got := range columns {
-			cell := "·"
-			if n := counts[[2]string{want, got}]; n > 0 {
-				cell = fmt.Sprint(n)
-			}
-			row = append(row, cell)
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	return p
 }
 
 func inShort(v Verdict) string {
