@@ -101,7 +101,7 @@ func TestFigures(t *testing.T) {
 		{"rejected", "·", "·", "·", "·", "1", "1", "1"},
 		{"status", "·", "·", "·", "·", "·", "1", "·"},
 	}
-	assert.Equal(t, rows, worded("labels", r).Rows)
+	assert.Equal(t, rows, View{Reports: []Report{r}}.content()[3].Rows)
 	assert.Equal(t, 1, r.All.Unanswered)
 
 	f := r.All.Figures

@@ -109,36 +109,56 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 	return texttemplate.Must(texttemplate.New("").Funcs(texttemplate.FuncMap{
 		"visible": func(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) },
 		"line":    func(s string) string { return strings.Join(strings.Fields(s), " ") },
-		"table":   tableLines, "number": number, "brief": brief, "gate": Report.gate, "failures": failures,
+		"table":   tableLines, "number": number, "brief": brief, "gate": Report.gate, "name": Report.name, "failures": failures,
 		"names": figureNames, "short": Figure.short, "interval": Figure.interval, "letter": letter, "verdict": inShort,
 		"met":  func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
 		"word": Comparison.word, "types": classify.Types, "labels": labels, "f1": f1, "got": got,
 		"recall":    func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
 		"precision": func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
 		"has":       func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
-		"unlisted":  func(list []change) int { return max(0, len(list)-20) },
+		"changes": func(c *Comparison) []change {
+			return slices.SortedStableFunc(slices.Values(c.Changes), func(a, b change) int {
+				return cmp.Compare(a.Way, b.Way) // broken first
+			})
+		},
+		"unlisted": func(list []change) int { return max(0, len(list)-20) },
 	}).Parse(wordsText))
 })
 
-// worded returns a part in words: a line that begins with a dash is an item, and one with tabs is a row.
-func worded(name string, data any) (p part) {
+// content is what reports say, without the text of any case. In its text, an empty line ends a part; "# " begins a title
+// and "- " an item; a line with tabs is a row. If its head has no first cell, all columns but the last are of words.
+func (v View) content() []part {
 	var b strings.Builder
-	if err := words().ExecuteTemplate(&b, name, data); err != nil {
+	if err := words().ExecuteTemplate(&b, "content", v); err != nil {
 		panic(err) // the words do not fit the data
 	}
-	for line := range strings.Lines(b.String()) {
-		line = strings.TrimSuffix(line, "\n")
+	var list []part
+	isNew := true
+	for line := range strings.SplitSeq(b.String(), "\n") {
+		if isNew = isNew || line == ""; line == "" {
+			continue
+		}
+		if isNew {
+			list, isNew = append(list, part{Left: 1}), false
+		}
+		p := &list[len(list)-1]
+		title, isTitle := strings.CutPrefix(line, "# ")
 		item, isItem := strings.CutPrefix(line, "- ")
 		switch row := strings.Split(line, "\t"); {
 		case len(row) > 1:
+			if p.Rows == nil && row[0] == "" {
+				p.Left = len(row) - 1
+			}
 			p.Rows = append(p.Rows, row)
+		case isTitle:
+			p.Title = title
 		case isItem:
 			p.Items = append(p.Items, item)
 		default:
 			p.Lines = append(p.Lines, line)
 		}
 	}
-	return p
+	return list
 }
 
 // tableLines writes rows, with the columns of the same width.
@@ -175,52 +195,16 @@ type part struct {
 	Left  int        // so many columns are aligned left, the others right
 }
 
-// content is what reports say, without the text of any case. One report has its figures, types and labels; several have
-// their figures side by side. Each has its cost, its failures, its groups, its requirements, and what changed against
-// its baseline.
-func (v View) content() (list []part) {
-	add := func(name string, left int, data any) {
-		if p := worded(name, data); len(p.Lines)+len(p.Items)+len(p.Rows) > 0 {
-			p.Left = left
-			list = append(list, p)
-		}
-	}
-	several := len(v.Reports) > 1
-	if several {
-		add("beside", 1, v.Reports)
-	}
-	for i, r := range v.Reports {
-		head := worded("about", r)
-		if head.Title = r.name(); several {
-			head.Title = letter(i) + ": " + head.Title
-		}
-		list = append(list, head)
-		if !several {
-			add("figures", 1, r)
-			add("types", 1, r)
-			add("labels", 1, r)
-		}
-		if v.By != "" {
-			add("groups", 1, map[string]any{"Key": v.By, "Groups": r.By(v.By)})
-		}
-		add("required", 0, map[string]any{"Report": r, "Requirements": v.Requirements})
-		if c := r.Comparison; c != nil {
-			add("changes", 0, *c)
-			add("changed", 5, slices.SortedStableFunc(slices.Values(c.Changes), func(a, b change) int {
-				return cmp.Compare(a.Way, b.Way) // broken first
-			}))
-		}
-	}
-	return list
-}
-
 // labels are the verdicts and labels there are. Rejected completions are apart from the other statuses.
 func labels() []string { return strings.Fields("error blocker question completion rejected status") }
 
 // got returns how many cases with a label have a verdict.
 func got(r Report, want, got string) string {
 	n := count(r.Outcomes, func(o Outcome) bool { return o.Want.Label() == want && o.Verdict.Label() == got })
-	return cmp.Or(strings.TrimPrefix(fmt.Sprint(n), "0"), "·")
+	if n == 0 {
+		return "·"
+	}
+	return fmt.Sprint(n)
 }
 
 func letter(i int) string { return string(rune('A' + i)) }
