@@ -101,7 +101,7 @@ func TestFigures(t *testing.T) {
 		{"rejected", "·", "·", "·", "·", "1", "1", "1"},
 		{"status", "·", "·", "·", "·", "·", "1", "·"},
 	}
-	assert.Equal(t, rows, View{Reports: []Report{r}}.content()[3].Rows)
+	assert.Equal(t, rows, View{Reports: []Report{r}}.parts("content")[3].Rows)
 	assert.Equal(t, 1, r.All.Unanswered)
 
 	f := r.All.Figures
@@ -121,6 +121,9 @@ func TestFigures(t *testing.T) {
 	want := (math.Abs(.55-1) + math.Abs(.75+.79-1) + math.Abs(.85+.85+.8-2) + math.Abs(.95+.99+.9-2)) / 9
 	assert.InDelta(t, want, f["ece"].Value, 1e-12)
 	assert.Equal(t, 9, f["ece"].Of)
+	last := calibration(r.Outcomes)[9]
+	assert.Equal(t, 3, last.N)
+	assert.InDelta(t, .95+.99+.9, last.Sum, 1e-12)
 
 	assert.Equal(t, 9, r.Sure.Cases)
 	assert.Equal(t, 5, *r.Sure.Figures["accuracy"].Count)

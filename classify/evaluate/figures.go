@@ -130,32 +130,36 @@ func Summarize(outcomes []Outcome) Summary {
 	if types > 0 {
 		s.Figures["macro_f1"] = Figure{Value: sum / float64(types), Of: len(outcomes)}
 	}
-	s.Figures["ece"] = calibrationError(outcomes)
+	ece, answered := 0.0, len(outcomes)-s.Unanswered
+	for _, b := range calibration(outcomes) {
+		ece += math.Abs(b.Sum-float64(b.Right)) / float64(max(1, answered))
+	}
+	s.Figures["ece"] = Figure{Value: ece, Of: answered}
 	return s
 }
 
 // binOf returns the one of ten bins for a confidence; the last includes its end.
 func binOf(confidence float64) int { return max(0, min(int(confidence*10), 9)) }
 
-func calibrationError(outcomes []Outcome) Figure {
-	var off [10]float64 // confidence minus right verdicts, summed up
-	answered := 0
+// bin is the answered outcomes of one of ten ranges of confidence.
+type bin struct {
+	N, Right int
+	Sum      float64 // of the confidences
+}
+
+func calibration(outcomes []Outcome) (list [10]bin) {
 	for _, o := range outcomes {
 		if o.Verdict.Type == "" {
 			continue
 		}
-		answered++
-		bin := &off[binOf(o.Verdict.Confidence)]
-		*bin += o.Verdict.Confidence
+		b := &list[binOf(o.Verdict.Confidence)]
+		b.N++
+		b.Sum += o.Verdict.Confidence
 		if o.typeRight() {
-			*bin--
+			b.Right++
 		}
 	}
-	sum := 0.0
-	for _, x := range off {
-		sum += math.Abs(x)
-	}
-	return Figure{Value: sum / float64(max(1, answered)), Of: answered}
+	return list
 }
 
 // f1 is the harmonic mean of a type's precision and recall; Of is 0 if neither a label nor a verdict names it.

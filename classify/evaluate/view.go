@@ -51,8 +51,8 @@ func (v View) MarshalJSON() ([]byte, error) {
 }
 
 // HTML writes the reports as one file that shows them in a browser and asks nothing from anywhere: what
-// [View.Text] says, and every case, those that are not right first, with their texts and signals. Of a text beyond 24,000
-// bytes the middle is left out. Secrets are masked, see [plaintext.Redact].
+// [View.Text] says, and every case, those that are not right first, with their texts and signals. Of a text beyond
+// 24,000 bytes the middle is left out. Secrets are masked, see [plaintext.Redact].
 //
 // What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
 func (v View) HTML(w io.Writer) error {
@@ -72,7 +72,7 @@ func (v View) HTML(w io.Writer) error {
 	})
 	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": shown}).ParseFS(page, "page/*")
 	if err == nil {
-		err = t.Execute(w, map[string]any{"Parts": v.content(), "Cases": cases})
+		err = t.Execute(w, map[string]any{"Parts": append(v.parts("content"), v.parts("calibration")...), "Cases": cases})
 	}
 	if err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
@@ -99,7 +99,7 @@ func shortened(text string) string {
 
 // Text writes the reports for people, without the text of any case.
 func (v View) Text(w io.Writer) error {
-	return words().ExecuteTemplate(w, "report", v.content())
+	return words().ExecuteTemplate(w, "report", v.parts("content"))
 }
 
 //go:embed words.txt
@@ -107,29 +107,37 @@ var wordsText string
 
 var words = sync.OnceValue(func() *texttemplate.Template {
 	return texttemplate.Must(texttemplate.New("").Funcs(texttemplate.FuncMap{
-		"visible": func(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) },
-		"line":    func(s string) string { return strings.Join(strings.Fields(s), " ") },
-		"table":   tableLines, "number": number, "brief": brief, "gate": Report.gate, "name": Report.name, "failures": failures,
-		"names": figureNames, "short": Figure.short, "interval": Figure.interval, "letter": letter, "verdict": inShort,
-		"met":  func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
-		"word": Comparison.word, "types": classify.Types, "labels": labels, "f1": f1, "got": got,
-		"recall":    func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
-		"precision": func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
-		"has":       func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
+		"bin":   func(n int) string { return fmt.Sprintf("%.1f to %.1f", float64(n)/10, float64(n+1)/10) },
+		"brief": brief, "calibration": calibration,
 		"changes": func(c *Comparison) []change {
 			return slices.SortedStableFunc(slices.Values(c.Changes), func(a, b change) int {
 				return cmp.Compare(a.Way, b.Way) // broken first
 			})
 		},
+		"f1": f1, "failures": failures, "gate": Report.gate, "got": got,
+		"has":      func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
+		"interval": Figure.interval, "labels": labels,
+		"letter": letter,
+		"line":   func(s string) string { return strings.Join(strings.Fields(s), " ") },
+		"mean":   func(b bin) float64 { return b.Sum / float64(b.N) },
+		"met":    func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
+		"name":   Report.name, "names": figureNames, "number": number,
+		"precision":  func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
+		"proportion": proportion,
+		"recall":     func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
+		"short":      Figure.short, "table": tableLines, "types": classify.Types,
 		"unlisted": func(list []change) int { return max(0, len(list)-20) },
+		"verdict":  inShort,
+		"visible":  func(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) },
+		"word":     Comparison.word,
 	}).Parse(wordsText))
 })
 
-// content is what reports say, without the text of any case. In its text, an empty line ends a part; "# " begins a title
+// parts is what reports say, without the text of any case. In its text, an empty line ends a part; "# " begins a title
 // and "- " an item; a line with tabs is a row. If its head has no first cell, all columns but the last are of words.
-func (v View) content() []part {
+func (v View) parts(name string) []part {
 	var b strings.Builder
-	if err := words().ExecuteTemplate(&b, "content", v); err != nil {
+	if err := words().ExecuteTemplate(&b, name, v); err != nil {
 		panic(err) // the words do not fit the data
 	}
 	var list []part

@@ -30,6 +30,7 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, page, "<h1>script &lt;1&gt;</h1>")
 	assert.Contains(t, page, "10 cases, 9 sure · threshold 0.80")
 	assert.Contains(t, page, `<tr><td>accuracy</td><td class="n">0.600 (6/10)</td>`)
+	assert.Contains(t, page, `<tr><td>0.9 to 1.0</td><td class="n">3</td><td class="n">0.947</td><td class="n">0.667</td>`)
 	assert.Equal(t, 6, strings.Count(page, "<details>"), "those that are not right")
 	assert.Contains(t, page, "<pre dir=\"auto\">rejected 0.8</pre>", "the text of a wrong case")
 	assert.NotContains(t, page, `auto">error 0.95`, "not that of a right one")
