@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"text/template"
 )
 
 // agent is how to put one question to the command line of a coding agent: one turn, without tools, hooks, MCP servers,
@@ -19,9 +20,12 @@ import (
 // --bare would ignore the login), and Codex the user's home, because a login with rotating tokens cannot be copied, and
 // config.toml, which may name the provider. The others get a home with a copy of the login, because no flag keeps them
 // from writing a session file. Copilot CLI has no structured output and no system prompt of ours.
+//
+// The strings are templates over a [run]. An empty argument at the end of a group leaves the group out, and an empty
+// variable is left out.
 type agent struct {
-	Model string     // a small one; empty is the one that the user configured
-	Args  [][]string // groups; one whose last {value} is empty is left out
+	Model string // a small one; empty is the one that the user configured
+	Args  [][]string
 	Env   []string
 	Stdin string
 	Home  struct { // of the agent; a temporary one takes its place
@@ -45,21 +49,15 @@ func Agents() []string { return slices.Sorted(maps.Keys(agents())) }
 
 // prepare makes the arguments, the environment, the input and the files that an agent needs.
 func (r *run) prepare(name string, a agent) {
+	fill := func(text string) string {
+		var b strings.Builder
+		t := template.Must(template.New(name).Funcs(template.FuncMap{"env": os.Getenv}).Parse(text)) // a test fills all
+		r.err = cmp.Or(r.err, t.Execute(&b, r))
+		return b.String()
+	}
 	home := homeOf(a.Home.Variable, a.Home.Folder)
-	values := map[string]string{
-		"{system}": r.System, "{user}": r.User, "{schema}": string(r.Schema), "{model}": r.Model,
-		"{effort}": r.Effort, "{effort or low}": cmp.Or(r.Effort, "low"),
-		"{system file}": r.file("system.md", r.System), "{schema file}": "",
-	}
-	if r.Schema != nil {
-		values["{schema file}"] = r.file("schema.json", string(r.Schema))
-	}
 	groups := a.Args
 	switch name {
-	case "claude":
-		if r.Effort == "" {
-			r.env = append(r.env, "MAX_THINKING_TOKENS=0")
-		}
 	case "codex":
 		config, _ := os.ReadFile(filepath.Join(homeOf("CODEX_HOME", ".codex"), "config.toml")) // or nothing
 		groups = slices.Insert(slices.Clone(groups), 1, withoutServers(string(config)))
@@ -69,43 +67,31 @@ func (r *run) prepare(name string, a agent) {
 		if m := geminiLogin().FindSubmatch(settings); m != nil {
 			login = string(m[1])
 		}
-		r.file("home/.gemini/settings.json", strings.Replace(geminiSettings, "TYPE", login, 1))
-		values["{policy file}"] = r.file("policy.toml",
-			"[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n")
-	case "copilot":
-		// Without a model Copilot CLI would take a large one. A provider of the user's own has only the user's model.
-		if r.Model == "" && os.Getenv("COPILOT_MODEL") == "" && os.Getenv("COPILOT_PROVIDER_BASE_URL") == "" {
-			r.Model = "gpt-5-mini"
-			values["{model}"] = r.Model
-		}
+		r.File("home/.gemini/settings.json", strings.Replace(geminiSettings, "TYPE", login, 1))
 	}
 	for _, file := range a.Home.Copy {
 		if b, err := os.ReadFile(filepath.Join(home, file)); err == nil {
-			r.file("home/"+file, string(b))
+			r.File("home/"+file, string(b))
 		}
 	}
 	if a.Home.Variable != "" {
 		r.env = append(r.env, a.Home.Variable+"="+filepath.Join(r.dir, "home"))
 	}
-	var pairs []string
-	for value, text := range values {
-		pairs = append(pairs, value, text)
-	}
-	filled := strings.NewReplacer(pairs...)
+	r.Model = cmp.Or(r.Model, fill(a.Model))
 	for _, group := range groups {
-		if n := len(group); n > 0 {
-			if text, isValue := values[group[n-1]]; isValue && text == "" {
-				continue
-			}
+		args := make([]string, len(group))
+		for i, arg := range group {
+			args[i] = fill(arg)
 		}
-		for _, arg := range group {
-			r.args = append(r.args, filled.Replace(arg))
+		if len(args) > 0 && args[len(args)-1] != "" {
+			r.args = append(r.args, args...)
 		}
 	}
 	for _, variable := range a.Env {
-		r.env = append(r.env, filled.Replace(variable))
+		r.env = append(r.env, fill(variable))
 	}
-	r.stdin = filled.Replace(a.Stdin)
+	r.env = slices.DeleteFunc(r.env, func(variable string) bool { return variable == "" })
+	r.stdin = fill(a.Stdin)
 }
 
 func homeOf(variable, name string) string {

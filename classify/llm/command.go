@@ -60,8 +60,8 @@ type run struct {
 	err   error // of a file
 }
 
-// file writes a file for the program and returns its name. The first error stays in r.
-func (r *run) file(name, text string) string {
+// File writes a file for the program and returns its name. The first error stays in r.
+func (r *run) File(name, text string) string {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	r.err = cmp.Or(r.err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
 	return path
@@ -90,10 +90,9 @@ func (p program) send(ctx context.Context, request Request) (reply, error) {
 	defer os.RemoveAll(dir)
 	known, isAgent := agents()[p.Agent]
 	if !isAgent {
-		known.Stdin = "{system}\n{user}"
+		known.Stdin = "{{.System}}\n{{.User}}"
 	}
 	r := &run{Request: request, dir: dir}
-	r.Model = cmp.Or(r.Model, known.Model)
 	if len(p.Args) > 0 {
 		r.args = slices.Clone(p.Args[1:])
 	}
