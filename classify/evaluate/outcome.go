@@ -35,16 +35,11 @@ func (v Verdict) Label() string { return label(v.Type, v.WasRejectedCompletion) 
 // Label is the label in a word, as [Verdict.Label] has it.
 func (w Want) Label() string { return label(w.Type, w.WasRejectedCompletion) }
 
-const (
-	rejectedLabel   = "rejected"
-	unansweredLabel = "unanswered"
-)
-
 func label(t classify.OutputType, rejected bool) string {
 	if rejected {
-		return rejectedLabel
+		return "rejected"
 	}
-	return cmp.Or(string(t), unansweredLabel)
+	return cmp.Or(string(t), "unanswered")
 }
 
 func (v Verdict) sameAs(o Verdict) bool {
@@ -84,15 +79,10 @@ func (o Outcome) Faults() []string {
 	if o.Verdict.Type == "" {
 		return []string{"unanswered: " + o.Verdict.Error}
 	}
-	var faults []string
-	if !o.labelRight() {
-		faults = append(faults, fmt.Sprintf("%s, want %s", o.Verdict.Label(), o.Want.Label()))
-	}
-	if !o.actionRight() {
-		v := o.Verdict
-		faults = append(faults, fmt.Sprintf("would %s at %.2f, want %s", v.Action, v.Confidence, o.Want.Action))
-	}
-	return append(faults, o.Verdict.Message...)
+	var f findings
+	f.add(!o.labelRight(), "%s, want %s", o.Verdict.Label(), o.Want.Label())
+	f.add(!o.actionRight(), "would %s at %.2f, want %s", o.Verdict.Action, o.Verdict.Confidence, o.Want.Action)
+	return append(f, o.Verdict.Message...)
 }
 
 // Signals returns the twelve strongest signals of the result in words.

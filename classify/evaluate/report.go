@@ -71,14 +71,12 @@ func newReport(cases []Case, answers []answer, opts Options) Report {
 }
 
 func costOf(answers []answer) cost {
-	c := cost{Calls: len(answers)}
+	c := cost{
+		Calls:     len(answers),
+		Errors:    count(answers, func(a answer) bool { return a.err != nil }),
+		Fallbacks: count(answers, func(a answer) bool { return a.result.Fallback != "" }),
+	}
 	for _, a := range answers {
-		if a.err != nil {
-			c.Errors++
-		}
-		if a.result.Fallback != "" {
-			c.Fallbacks++
-		}
 		if u := a.result.Usage; u != nil {
 			c.Metered++
 			if u.Attempts == 0 {

@@ -241,7 +241,7 @@ func failures(r Report) (list []string) {
 
 func inShort(v Verdict) string {
 	if v.Type == "" {
-		return unansweredLabel
+		return v.Label()
 	}
 	return fmt.Sprintf("%s %.2f, %s", v.Label(), v.Confidence, v.Action)
 }
