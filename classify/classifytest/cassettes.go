@@ -33,8 +33,7 @@ type cassettes struct {
 	mode string // what recordVariable says
 }
 
-// cassette is a recorded answer, beside everything that it is the answer to. The messages are lists of lines, so that
-// a diff shows the line that changed.
+// cassette is a recorded answer beside its request. The messages are lists of lines, so that a diff shows a change.
 type cassette struct {
 	Case    string          `json:"case,omitempty"`
 	Origin  string          `json:"origin"` // what made the answer: a model and a date, or a person

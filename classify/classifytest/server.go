@@ -26,9 +26,8 @@ type Server struct {
 	requests []received
 }
 
-// NewServer starts a server that gives the first call the first answer of script, the second the second, and all calls
-// after the last answer that one again. An empty script answers every call with a completion of confidence 0.95.
-// The server is closed when t ends.
+// NewServer starts a server that gives each call the next answer of script, and then the last one again and again. An
+// empty script answers every call with a completion of confidence 0.95. The server is closed when t ends.
 func NewServer(t testing.TB, script ...Answer) *Server {
 	t.Helper()
 	if len(script) == 0 {
@@ -41,8 +40,7 @@ func NewServer(t testing.TB, script ...Answer) *Server {
 	return s
 }
 
-// Close cuts all connections, those of stuck calls too, and returns when no call is being answered any more. What was
-// recorded stays. Closing twice is allowed.
+// Close cuts all connections, those of stuck calls too, and returns when no call is being answered any more.
 func (s *Server) Close() {
 	_ = s.http.Config.Close() // the listener first; an error says that it is closed already
 	s.http.CloseClientConnections()

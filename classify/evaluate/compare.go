@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// Comparison sets a report against a baseline, case by case. A case is fixed if more of its label and its action is
-// right now, and broken if less is.
+// Comparison sets a report against a baseline. A case is fixed if more of its label and action is right now, and broken
+// if less is.
 type Comparison struct {
 	Baseline string `json:"baseline"` // for people
 	// Mismatches say in what the two reports were not made alike, such as "threshold 0.80 before, 1.00 now". Such a
@@ -72,8 +72,7 @@ func (c Comparison) String() string {
 }
 
 // Compare sets r against a baseline and returns it with its Comparison. Cases are matched by name and compared if input
-// and label are the same. With repeats the majority counts. Reports that were made differently are compared, too. The
-// name of the baseline is for people.
+// and label are the same. With repeats the majority counts. The name of the baseline is for people.
 func (r Report) Compare(name string, baseline Report) Report {
 	before := make(map[string]Outcome, len(baseline.Outcomes))
 	for _, o := range baseline.Outcomes {
@@ -120,8 +119,7 @@ func (r Report) Compare(name string, baseline Report) Report {
 	return r
 }
 
-// mcnemar returns the two-sided p value of the exact test: twice the binomial tail of b+c tosses of a fair coin, at
-// most 1.
+// mcnemar returns the p value of the exact test: twice the binomial tail of b+c tosses of a fair coin, at most 1.
 func mcnemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
 	if 2*k >= n-1 { // as even as can be
@@ -146,9 +144,8 @@ type Requirement struct {
 
 var counts = []string{broken, fixed}
 
-// Set reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or
-// "broken<=0": a figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number. Blanks around them do
-// not matter.
+// Set reads a requirement such as "wrong_continues<=0.06", "caught >= 70%", "sure.accuracy>0.8" or "broken<=0": a
+// figure, after "sure." of the sure cases, one of <=, >=, < and >, and a number.
 func (r *Requirement) Set(s string) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("evaluate: requirement %s: %w", quoted(s), fmt.Errorf(format, args...))
@@ -185,8 +182,7 @@ func (r Requirement) String() string {
 // NeedsBaseline reports whether the requirement is about a comparison.
 func (r Requirement) NeedsBaseline() bool { return slices.Contains(counts, r.Figure) }
 
-// Met reports whether a report has what is required, and the figure that decided. A figure that there was nothing to
-// measure on meets nothing.
+// Met returns the figure that decides and reports whether it is as required. One without anything to measure is not.
 func (r Requirement) Met(rep Report) (Figure, bool) {
 	f := rep.All.Figures[r.Figure]
 	if name, ok := strings.CutPrefix(r.Figure, "sure."); ok {

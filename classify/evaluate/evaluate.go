@@ -86,8 +86,7 @@ type answer struct {
 	took   time.Duration
 }
 
-// ask calls the classifier Repeat times for each case. Answers stand in the order of the cases, those of a case
-// together.
+// ask calls the classifier Repeat times for each case. The answers of a case stand together, in the order of cases.
 func ask(ctx context.Context, c classify.Classifier, cases []Case, opts Options) ([]answer, error) {
 	answers := make([]answer, len(cases)*opts.Repeat)
 	slots := make(chan struct{}, opts.Parallel)

@@ -118,8 +118,7 @@ type group struct {
 	Summary
 }
 
-// By returns a summary for each value that the cases have under a key of meta, such as "lang" or "agent", the largest
-// group first.
+// By returns a summary for each value that the cases have under a key of meta, such as "lang", the largest group first.
 func (r Report) By(key string) []group {
 	sets := make(map[string][]Outcome)
 	for _, o := range r.Outcomes {

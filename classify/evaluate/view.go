@@ -22,8 +22,7 @@ import (
 //go:embed page
 var page embed.FS
 
-// View is one or several reports to show beside each other. It is written with [View.Text], [View.HTML] or
-// encoding/json. [ReadReport] reads its JSON.
+// View is reports to show beside each other, as [View.Text], [View.HTML] or JSON, which [ReadReport] reads.
 type View struct {
 	Reports      []Report
 	By           string        // a key of meta whose groups are shown

@@ -18,8 +18,7 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// Options is what a [Classifier] needs beside its client. The zero value is the built-in prompt and a heuristic with
-// the built-in tables.
+// Options is what a [Classifier] needs beside its client. The zero value is the default.
 type Options struct {
 	// Prompt replaces the built-in prompt. At its root it has "system.md" or "examples.jsonl" or both, in the form of
 	// those that [Prompt] returns, and nothing else. It is not used after New returns.
@@ -155,9 +154,8 @@ func parseVerdict(object json.RawMessage) (classify.Result, error) {
 	return r, nil
 }
 
-// calibrated returns how often a status is right that a model is so sure of. It was measured: of the statuses for which
-// large models state more than 0.60, 56 of 58 were right, and of the others 4 of 10. So 0.60 to 0.85 becomes 0.80 to
-// 0.85.
+// calibrated returns how often a status is right that a model is so sure of. Of those for which large models state more
+// than 0.60, 56 of 58 were right, and of the others 4 of 10. So 0.60 to 0.85 becomes 0.80 to 0.85.
 func calibrated(stated float64) float64 {
 	if stated <= 0.6 || stated > 0.85 {
 		return stated

@@ -48,8 +48,7 @@ type Call struct {
 
 	MaxTokens int // of the answer; 0 is the client's
 
-	// Check decodes the answer and says what is wrong with it. Its error makes the answer unparseable and is shown as it
-	// is. Nil takes any object.
+	// Check decodes the answer. Its error makes the answer unparseable and is shown as it is. Nil takes any object.
 	Check func(object json.RawMessage) error
 }
 
@@ -215,8 +214,7 @@ const (
 	openFor     = 30 * time.Second
 )
 
-// breaker counts the calls that failed in a row. From maxFailures on it lets one call through every openFor, until one
-// is answered. The zero value is ready to use.
+// breaker counts the calls that failed in a row. From maxFailures on it lets one call through every openFor.
 type breaker struct {
 	mu       sync.Mutex
 	failures int
@@ -247,8 +245,7 @@ func (b *breaker) done(failed bool, now time.Time) {
 	}
 }
 
-// ErrOpen is wrapped by the error of a call that was not made: the calls before it failed, so the circuit breaker is
-// open.
+// ErrOpen is wrapped by the error of a call that was not made, because the calls before it failed.
 var ErrOpen = errors.New("llm: too many calls failed in a row, so no call is made")
 
 // Error says why a call has no answer. Its text holds no key, nothing of the call, and no line break.

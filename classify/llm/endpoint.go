@@ -170,8 +170,7 @@ func (r Request) in(d dialect) openai.ChatCompletionRequest {
 	return req
 }
 
-// exchange is one request and its answer. It stands between go-openai and the network: it bounds the body, and it keeps
-// what go-openai does not tell.
+// exchange stands between go-openai and the network: it bounds the body, and it keeps what go-openai does not tell.
 type exchange struct {
 	client     *http.Client
 	status     int // 0 if nothing was sent, or no answer came
@@ -254,8 +253,7 @@ func (p problem) has(codes ...string) bool {
 	return slices.ContainsFunc(p.codes, func(c string) bool { return slices.Contains(codes, c) })
 }
 
-// names reports whether a problem is about one of the words. An error that repeats the request has them too, but not
-// soon.
+// names reports whether a problem is about one of the words. An error that repeats the request has them later on.
 func (p problem) names(words ...string) bool {
 	text := strings.ToLower(p.param + " " + p.message[:min(len(p.message), 300)])
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })

@@ -57,9 +57,8 @@ func criteria(items []string) (lines []string) {
 	return lines
 }
 
-// userMessage words the part of the prompt that varies. The same input gives the same bytes. All that comes from the
-// input stands between markers. find returns the signals of a text; it is asked if the output is too long to be shown
-// whole.
+// userMessage words the part of the prompt that varies. find returns the signals of a text; it is asked if the output
+// is too long to be shown whole.
 func userMessage(in classify.Input, find func(text string) []classify.Signal) string {
 	return section("request", request(in.Request)) +
 		section("context", contextOf(in)) +
@@ -100,8 +99,7 @@ const (
 type span struct{ from, to int }
 
 // window returns what the judge sees of a cleaned text: all of it, if it fits. Of a longer text it sees the head, the
-// end, and the lines in which signals are: evidence, questions, claims, blockers, failures and gaps, the weightiest
-// first. Each part that is left out is marked.
+// end, and the lines in which signals are. Each part that is left out is marked.
 func window(text string, find func(string) []classify.Signal) string {
 	text = strings.TrimSpace(text)
 	if len(text) <= maxWindow {
@@ -135,8 +133,7 @@ var kinds = []classify.SignalKind{
 	classify.SignalClaim, classify.SignalGap, classify.SignalHedge, classify.SignalProgress,
 }
 
-// ranked orders the signals that a judge needs: each kind's weightiest before any second one, so that many of one kind
-// hide no other.
+// ranked orders signals: each kind's weightiest before any second one, so that many of one kind hide no other.
 func ranked(signals []classify.Signal, text string) (list []classify.Signal) {
 	rank := make(map[classify.Signal]int)
 	number := make(map[classify.SignalKind]int)

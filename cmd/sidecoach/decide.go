@@ -162,8 +162,7 @@ func (o *options) checkSession(cmd *cobra.Command) error {
 
 const shellHost = "shell"
 
-// sessionOf names the session of a single call after its input: the same call gives the same decision with the same ID,
-// and another output gets another ID.
+// sessionOf names the session of a single call after its input, so that the same call gets the same decision ID.
 func sessionOf(out autocontinue.Output) string {
 	input := fmt.Appendf(nil, "%q", []string{out.Text, out.Request, out.Phase, out.PlanFile})
 	return fmt.Sprintf("command line %x", sha256.Sum256(input))

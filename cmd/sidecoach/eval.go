@@ -243,8 +243,7 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return caught, release
 }
 
-// unmet returns an error if a third of the calls failed, so that the figures mean little, or if a requirement is not
-// met, in any of the runs.
+// unmet returns an error if, in any run, a third of the calls failed or a requirement is not met.
 func (o *evalOptions) unmet() error {
 	var missed []string
 	for _, r := range o.view.Reports {

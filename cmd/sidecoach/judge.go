@@ -213,8 +213,7 @@ const (
 	manyFallbacks = 10              // in a row are told to the human, once
 )
 
-// judgeMemory is what processes that make one call each remember of a judge. The circuit breaker of a client would see
-// one failure and be gone.
+// judgeMemory is what processes remember of a judge. Each makes one call, so no circuit breaker lives long enough.
 type judgeMemory struct {
 	Fallbacks int       `json:"fallbacks,omitempty"` // decisions in a row that the heuristic made instead
 	Until     time.Time `json:"until,omitzero"`      // it is left alone until then
@@ -229,8 +228,7 @@ type rememberingJudge struct {
 	notice string // what to tell the human about a judge that does not answer
 }
 
-// rememberJudge returns a judge with the memory of the judge that cfg names. Another key is another judge: a wrong one
-// fails, too.
+// rememberJudge adds a memory to the judge that cfg names. Another key is another judge: a wrong one fails, too.
 func rememberJudge(k *keeper, cfg llm.Config, judge classify.Classifier) (*rememberingJudge, error) {
 	name := append([]string{cfg.Model, cfg.BaseURL, cfg.Key, cfg.Command.Agent}, cfg.Command.Args...)
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(name, "\x00"))))

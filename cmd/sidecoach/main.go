@@ -109,8 +109,7 @@ func (f *failure) Error() string { return f.what }
 // exit ends the program with a status, and prints nothing.
 func exit(status int) error { return &failure{status: status} }
 
-// badInput is what was wrong with an input, a file or the machine, and what to do about it. Misuse is what was wrong
-// with the command line, and how it should look.
+// badInput is about an input, a file or the machine, and misuse about the command line. The hint says what to do.
 func badInput(hint, format string, args ...any) error {
 	return &failure{exitFailure, fmt.Sprintf(format, args...), hint}
 }
@@ -127,8 +126,7 @@ func ours(err error) error {
 	return badInput("no decision was made: "+showHuman, "%v", err)
 }
 
-// report prints err, if there is one, and returns the exit status it stands for. An error that is not ours is cobra's,
-// about the command line.
+// report prints err and returns the exit status. An error that is not ours is cobra's, about the command line.
 func report(w io.Writer, cmd *cobra.Command, err error) int {
 	f, ok := errors.AsType[*failure](err)
 	switch {
