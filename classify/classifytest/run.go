@@ -35,14 +35,7 @@ func Run(t *testing.T, c classify.Classifier, cases []evaluate.Case) {
 				return
 			}
 			o := report.Outcomes[0]
-			faults := o.Faults()
-			for _, s := range o.Result.Signals {
-				if n := len(cs.Input.Text); s.Start < 0 || s.Start >= s.End || s.End > n {
-					faults = append(faults, fmt.Sprintf("the signal %s is outside the text: bytes %d to %d of %d", s.Kind, s.Start,
-						s.End, n))
-				}
-			}
-			if len(faults) > 0 {
+			if faults := o.Faults(); len(faults) > 0 {
 				t.Error(strings.Join(faults, "\n") + describe(cs, o))
 			} else {
 				t.Logf("%s, confidence %.2f: %s", o.Verdict.Label(), o.Verdict.Confidence, plaintext.Line(o.Result.Reason, 100))

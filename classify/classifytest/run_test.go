@@ -120,9 +120,9 @@ func TestRunFails(t *testing.T) {
 		{"coaching", []string{`lacks "test"`, `has "sorry"`, "more than 40", `message    "I am sorry, but`}},
 		{"silent", []string{"there is no message"}},
 		{"error", []string{"unanswered: the endpoint is gone"}},
-		{"no type", []string{"the type is not one of the five"}},
-		{"no number", []string{"the confidence is not a number from 0 to 1"}},
-		{"signal outside", []string{"the signal claim is outside the text: bytes 5 to 5000"}},
+		{"no type", []string{"not one of the five output types"}},
+		{"no number", []string{"confidence NaN is not from 0 to 1"}},
+		{"signal outside", []string{"a signal is outside the text: bytes 5 to 5000"}},
 		{"no cases", []string{"there are no cases to run"}},
 		{"bad case", []string{`case 1, "a": want.type: "maybe" is not one of`}},
 		{"cassette", []string{

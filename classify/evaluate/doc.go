@@ -40,9 +40,9 @@
 //
 // A proportion has its 95 % Wilson score interval. macro_f1 and ece are not proportions and have none.
 //
-// A case on which the classifier failed is never left out: an error, a type that is not one of the five, or a
-// confidence outside 0 to 1. It has no type, so it is wrong. It would be delivered. It is counted as unanswered. Only
-// ece, which needs a confidence, passes over it.
+// A case on which the classifier failed, or whose result is not valid ([classify.Result.ValidateFor]), is never left
+// out. It has no type, so it is wrong. It would be delivered. It is counted as unanswered. Only ece, which needs a
+// confidence, passes over it.
 //
 // With repeats, the verdict of a case is the majority's. A run that failed votes for no answer. The type is the one
 // with the most votes; of equals it is no answer, then the first in the order of [classify.Types], which leans to the

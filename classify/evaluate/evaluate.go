@@ -122,13 +122,8 @@ func call(ctx context.Context, c classify.Classifier, in classify.Input) (a answ
 			a.result, a.err = classify.Result{}, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	a.result, a.err = c.Classify(ctx, in)
-	switch {
-	case a.err != nil:
-	case !a.result.Type.Valid():
-		a.err = errors.New("the type is not one of the five")
-	case !(a.result.Confidence >= 0 && a.result.Confidence <= 1):
-		a.err = errors.New("the confidence is not a number from 0 to 1")
+	if a.result, a.err = c.Classify(ctx, in); a.err == nil {
+		a.err = a.result.ValidateFor(in.Text)
 	}
 	return a
 }

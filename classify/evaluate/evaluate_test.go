@@ -239,10 +239,10 @@ func TestMajority(t *testing.T) {
 func TestBrokenClassifiers(t *testing.T) {
 	for want, c := range map[string]classify.ClassifierFunc{
 		"panic: boom": func(context.Context, classify.Input) (classify.Result, error) { panic("boom") },
-		"the type is not one of the five": func(context.Context, classify.Input) (classify.Result, error) {
+		"not one of the five output types": func(context.Context, classify.Input) (classify.Result, error) {
 			return classify.Result{Type: "done"}, nil
 		},
-		"the confidence is not a number from 0 to 1": func(context.Context, classify.Input) (classify.Result, error) {
+		"confidence NaN is not from 0 to 1": func(context.Context, classify.Input) (classify.Result, error) {
 			return classify.Result{Type: classify.Status, Confidence: math.NaN()}, nil
 		},
 		"two lines " + strings.Repeat("x", 189) + "…": func(context.Context, classify.Input) (classify.Result, error) {
@@ -259,9 +259,8 @@ func TestBrokenClassifiers(t *testing.T) {
 		asJSON(t, r)
 	}
 	r := evaluate(t, classify.ClassifierFunc(func(context.Context, classify.Input) (classify.Result, error) {
-		return classify.Result{Type: classify.Question, Confidence: 1, WasRejectedCompletion: true, Fallback: "timeout"}, nil
+		return classify.Result{Type: classify.Question, Confidence: 1, Fallback: "timeout"}, nil
 	}), []Case{said("a", "question", "")}, Options{})
-	assert.Empty(t, r.Outcomes[0].Faults(), "only a status is a rejected completion")
 	assert.Equal(t, "timeout", r.Outcomes[0].Verdict.Fallback)
 	assert.Equal(t, 1, r.Cost.Fallbacks)
 }

@@ -115,7 +115,7 @@ func (a answer) verdict(c Case, opts Options) Verdict {
 	}
 	v := Verdict{
 		Type:                  a.result.Type,
-		WasRejectedCompletion: a.result.WasRejectedCompletion && a.result.Type == classify.Status,
+		WasRejectedCompletion: a.result.WasRejectedCompletion,
 		Confidence:            a.result.Confidence,
 		Fallback:              plaintext.Line(a.result.Fallback, 200),
 	}

@@ -151,8 +151,8 @@ func (r Report) gate() string {
 	return strconv.FormatFloat(r.Threshold, 'f', 2, 64)
 }
 
-// ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. A report
-// of another version, and one with senseless labels, is an error.
+// ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. It
+// refuses another version and senseless labels.
 func ReadReport(r io.Reader) (Report, error) {
 	var file struct {
 		Report
