@@ -148,19 +148,17 @@ func isPytest(args []string) bool {
 		!slices.ContainsFunc(args, lazy.New(`^--(?:junit|version)`).Match)
 }
 
-func readReports(files []string) (testoutput.Counts, error) {
-	var all testoutput.Counts
+func readReports(files []string) (all testoutput.Counts, err error) {
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
 			return all, errors.New("its report cannot be read")
 		}
-		c, err := testoutput.ReadJUnit(f)
+		err = all.ReadJUnit(f)
 		f.Close()
 		if err != nil {
 			return all, err
 		}
-		all.Add(c)
 	}
 	return all, nil
 }

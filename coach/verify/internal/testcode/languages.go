@@ -11,7 +11,6 @@ import (
 const (
 	skipped         = "skipped"
 	expectedFailure = "marked as an expected failure"
-	replaced        = "replaced by a later test of the same name"
 )
 
 // newTest returns a test by the text before its body, such as a table of cases, and by its body.
@@ -26,7 +25,7 @@ func newTest(name, disabled, before, body string) Test {
 // firstSkips reports whether the first statement of a body ends the test. The first line holds its declaration.
 func firstSkips(body string) bool {
 	_, inside, _ := strings.Cut(body, "\n")
-	return lex.First.Match(bare(docString.Replace(inside, "")))
+	return lex.First.Match(bare(lex.DocString.Replace(inside, "")))
 }
 
 // lineTests reads tests by the shape of lines: Python's functions whose names begin with "test", and the functions that
@@ -99,7 +98,7 @@ func lineTests(name, text string) []Test {
 	}
 	for i, t := range list {
 		if python && slices.ContainsFunc(list[i+1:], func(o Test) bool { return o.Name == t.Name }) {
-			list[i].Disabled = cmp.Or(t.Disabled, replaced)
+			list[i].Disabled = cmp.Or(t.Disabled, "replaced by a later test of the same name")
 		}
 	}
 	return list
@@ -145,34 +144,25 @@ func block(text string) string {
 func scriptTests(_, text string) []Test {
 	var list []Test
 	var chosen []int // the tests that alone run
-	all := lex.ScriptTest.FindAllIndex(text)
-	for i, m := range all {
-		sub := func(g int) string {
-			if m[2*g] < 0 {
-				return ""
-			}
-			return text[m[2*g]:m[2*g+1]]
-		}
-		end := len(text)
-		if i+1 < len(all) {
-			end = all[i+1][0]
-		}
-		body := arguments(text[m[1]:end])
-		t := newTest(sub(5)+sub(6)+sub(7), "", sub(4), body)
-		switch mods := sub(3); {
-		case sub(1) == "x" || strings.Contains(mods, ".skip"):
+	places := append(lex.ScriptTest.FindAllIndex(text), []int{len(text)})
+	for i, m := range lex.ScriptTest.FindAll(text) {
+		marked, kind, mods, rows := m[1], m[2], m[3], m[4]
+		body := arguments(text[places[i][1]:places[i+1][0]])
+		t := newTest(m[5]+m[6]+m[7], "", rows, body)
+		switch {
+		case marked == "x" || strings.Contains(mods, ".skip"):
 			t.Disabled = skipped
 		case strings.Contains(mods, ".todo"), strings.Contains(mods, ".fails"), strings.Contains(mods, ".failing"):
 			t.Disabled = expectedFailure
 		case lex.ScriptOption.Match(body), firstSkips(body):
 			t.Disabled = skipped
-		case sub(1) == "f" || strings.Contains(mods, ".only"):
+		case marked == "f" || strings.Contains(mods, ".only"):
 			chosen = append(chosen, i)
 		}
-		if k := sub(2); k == "describe" || k == "suite" || k == "context" {
+		if kind == "describe" || kind == "suite" || kind == "context" {
 			t = Test{Name: t.Name, Disabled: t.Disabled} // its tests count for themselves
 		}
-		t.Rows = t.Rows || sub(4) != "" || strings.Contains(t.Name, "${")
+		t.Rows = t.Rows || rows != "" || strings.Contains(t.Name, "${")
 		list = append(list, t)
 	}
 	for i := range list {

@@ -6,23 +6,14 @@ import (
 	"strings"
 )
 
-var (
-	testFolders = []string{
-		"test", "tests", "__tests__", "__snapshots__", "testdata", "spec", "specs", "e2e", "androidtest",
-	}
-	prose = []string{".md", ".rst", ".adoc"}
-)
-
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
 func IsTest(name string) bool {
 	base := path.Base(name)
 	if lex.TestName.Match(base) || lex.TestClass.Match(base) {
 		return true
 	}
-	return !slices.Contains(prose, strings.ToLower(path.Ext(base))) &&
-		slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(p string) bool {
-			return slices.Contains(testFolders, strings.ToLower(p))
-		})
+	folders := strings.Split(strings.ToLower(path.Dir(name)), "/")
+	return !IsProse(name) && slices.ContainsFunc(folders, func(p string) bool { return slices.Contains(lex.TestFolders, p) })
 }
 
 // collected reports whether runners look for tests in a file of that name.
@@ -49,12 +40,9 @@ func MayHoldTests(name string) bool {
 func Decides(name string) bool { return IsCode(name) || IsTest(name) }
 
 // IsCode reports whether a file holds a program, by its name.
-func IsCode(name string) bool {
-	ext := strings.ToLower(path.Ext(name))
-	return ext != "" && strings.Contains(codeExtensions, ext+" ")
-}
+func IsCode(name string) bool { return slices.Contains(lex.Programs, extension(name)) }
 
-const codeExtensions = ".go .py .pyi .js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .java .kt .kts .groovy " +
-	".scala .rs .c .h .cc .cpp .cxx .hpp .m .mm .cs .fs .vb .swift .rb .php .pl .pm .lua .ex .exs .erl .hs .ml ." +
-	"dart .jl " +
-	".zig .nim .sh .bash .zsh .fish .ps1 .bat .sql "
+// IsProse reports whether a file is a document, by its name.
+func IsProse(name string) bool { return slices.Contains(lex.Prose, extension(name)) }
+
+func extension(name string) string { return strings.ToLower(path.Ext(name)) }

@@ -26,11 +26,13 @@ var patternsText string
 var lex = lazy.Load[struct {
 	Asserts, Checks, Swallow, Rows, First, Override, Import, Helper, KnowsTests, PythonDef, PythonClass, PythonOff,
 	PythonWhole, ScriptTest, ScriptOption, Attribute, AttributeTest, AttributeOff, AttributePanics, AttributedFunction,
-	Class, RustCfg, RustMod, TestName, TestClass, GoTest, GoAsserts, GoEmptyTable *lazy.Pattern
+	Class, RustCfg, RustMod, TestName, TestClass, DocString, GoTest, GoAsserts, GoEmptyTable *lazy.Pattern
+	Programs, Hashed, Prose, TestFolders []string
 }](patternsText)
 
 // Test is one test that a file declares.
 type Test struct {
+	File     string
 	Name     string // with its class or module where that has a name: "AccountTest.test_withdraw"
 	Disabled string // why it does not run, in words: "skipped", "marked as an expected failure"; empty: it runs
 	Asserts  int    // how many checks its body has, roughly
@@ -65,12 +67,6 @@ type File struct {
 	Text []byte
 }
 
-// declared is a test of a file.
-type declared struct {
-	Test
-	File string
-}
-
 // Comparison is how the tests of two versions of a project differ.
 type Comparison struct {
 	Findings  []Finding // what happened to the tests that were there, in their order
@@ -83,22 +79,17 @@ type Comparison struct {
 // body, is not a finding. In a file whose name is not that of a test file no test runs. Only files that differ need
 // to be given.
 func Compare(before, after []File) (c Comparison) {
-	var now, old []declared
-	for _, f := range after {
-		if !collected(f.Path) && !slices.ContainsFunc(before, func(b File) bool { return b.Path == f.Path }) {
-			continue
-		}
-		for _, t := range Read(f.Path, f.Text) {
-			now = append(now, declared{t, f.Path})
-		}
-	}
+	var now, old []Test
 	for _, f := range before {
-		for _, t := range Read(f.Path, f.Text) {
-			old = append(old, declared{t, f.Path})
+		old = append(old, Read(f.Path, f.Text)...)
+	}
+	for _, f := range after {
+		if collected(f.Path) || slices.ContainsFunc(before, func(b File) bool { return b.Path == f.Path }) {
+			now = append(now, Read(f.Path, f.Text)...)
 		}
 	}
 	used := make([]bool, len(now))
-	take := func(fits func(declared) bool) *declared {
+	take := func(fits func(Test) bool) *Test {
 		for i := range now {
 			if !used[i] && fits(now[i]) {
 				used[i] = true
@@ -107,17 +98,17 @@ func Compare(before, after []File) (c Comparison) {
 		}
 		return nil
 	}
-	partner := make([]*declared, len(old))
-	fits := []func(o, n declared) bool{
-		func(o, n declared) bool { return o.File == n.File && o.Name == n.Name },
-		func(o, n declared) bool { return o.Name == n.Name },
-		func(o, n declared) bool { return o.Body == n.Body && o.Body != 0 },
-		func(o, n declared) bool { return o.File == n.File && last(o.Name) == last(n.Name) },
+	partner := make([]*Test, len(old))
+	fits := []func(o, n Test) bool{
+		func(o, n Test) bool { return o.File == n.File && o.Name == n.Name },
+		func(o, n Test) bool { return o.Name == n.Name },
+		func(o, n Test) bool { return o.Body == n.Body && o.Body != 0 },
+		func(o, n Test) bool { return o.File == n.File && last(o.Name) == last(n.Name) },
 	}
 	for _, same := range fits {
 		for i, o := range old {
 			if partner[i] == nil {
-				partner[i] = take(func(n declared) bool { return same(o, n) })
+				partner[i] = take(func(n Test) bool { return same(o, n) })
 			}
 		}
 	}
@@ -134,15 +125,15 @@ func Compare(before, after []File) (c Comparison) {
 		switch n := partner[i]; {
 		case n == nil:
 			f.Change = Removed
-			became := take(func(n declared) bool { return n.File == o.File && n.Disabled == "" && n.Asserts >= o.Asserts })
-			if became != nil {
+			fits := func(n Test) bool { return n.File == o.File && n.Disabled == "" && n.Asserts >= o.Asserts }
+			if became := take(fits); became != nil {
 				f.Now = became.Name
 			}
 		case n.Disabled != "":
 			f.Change, f.Why = Disabled, n.Disabled
 		case n.Panics && !o.Panics:
 			f.Change, f.Why = Disabled, expectedFailure
-		case o.Asserts > 0 && n.Asserts*2 < o.Asserts, n.Swallows && !o.Swallows:
+		case isEmptied(o, *n):
 			f.Change = Emptied
 		case o.Body != n.Body:
 			f.Change, f.Rows = Edited, n.Rows
@@ -156,12 +147,11 @@ func Compare(before, after []File) (c Comparison) {
 		c.Findings = append(c.Findings, f)
 	}
 	for _, f := range after {
-		i := slices.IndexFunc(before, func(b File) bool { return b.Path == f.Path })
 		was := File{Path: f.Path}
-		if i >= 0 {
+		if i := slices.IndexFunc(before, func(b File) bool { return b.Path == f.Path }); i >= 0 {
 			was = before[i]
-			c.Findings = append(c.Findings, changedHelpers(was, f)...)
 		}
+		c.Findings = append(c.Findings, changedHelpers(was, f)...)
 		c.Overrides = append(c.Overrides, overrides(was, f)...)
 	}
 	rank := []string{Removed, Disabled, Emptied, Edited}
@@ -171,18 +161,24 @@ func Compare(before, after []File) (c Comparison) {
 	return c
 }
 
+// isEmptied reports whether a test checks less than half of what it did, or forgets failures now.
+func isEmptied(old, now Test) bool {
+	return old.Asserts > 0 && now.Asserts*2 < old.Asserts || now.Swallows && !old.Swallows
+}
+
 // support returns the part of a file that belongs to its tests.
 func support(f File) string {
 	text := string(f.Text)
-	if len(text) > maxText || readerOf(strings.ToLower(path.Ext(f.Path))) == nil {
+	inside := strings.Index(text, "#[cfg(test)]")
+	switch {
+	case len(text) > maxText || readerOf(f.Path) == nil:
 		return ""
+	case IsTest(f.Path):
+		return text
+	case path.Ext(f.Path) == ".rs" && inside >= 0:
+		return text[inside:]
 	}
-	if at := strings.Index(text, "#[cfg(test)]"); !IsTest(f.Path) && path.Ext(f.Path) == ".rs" && at >= 0 {
-		return text[at:]
-	} else if !IsTest(f.Path) {
-		return ""
-	}
-	return text
+	return ""
 }
 
 // changedHelpers returns the functions beside the tests of a file that check something and changed.
@@ -208,7 +204,7 @@ func changedHelpers(old, now File) (list []Finding) {
 		n, ok := after[name]
 		switch {
 		case !ok || o.Asserts == 0 || n.Body == o.Body:
-		case n.Asserts*2 < o.Asserts, n.Swallows && !o.Swallows:
+		case isEmptied(o, n):
 			list = append(list, Finding{File: now.Path, Name: name, Change: Emptied})
 		default:
 			list = append(list, Finding{File: now.Path, Name: name, Change: Edited})
@@ -254,25 +250,27 @@ func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:]
 
 // Read returns the tests of a file, in order. A test file in a language that the package does not know is one test with
 // the name of the file.
-func Read(name string, text []byte) []Test {
-	if len(text) == 0 {
-		return nil
-	}
-	read := readerOf(strings.ToLower(path.Ext(name)))
+func Read(name string, text []byte) (list []Test) {
+	read := readerOf(name)
 	switch {
+	case len(text) == 0:
 	case read != nil && len(text) <= maxText:
-		return read(name, string(text))
-	case read != nil || !IsTest(name):
-		return nil
+		list = read(name, string(text))
+	case read == nil && IsTest(name):
+		whole := Test{Name: path.Base(name), Asserts: strings.Count(bare(string(text)), "\n"), Body: digest(string(text))}
+		list = []Test{whole}
 	}
-	return []Test{{Name: path.Base(name), Asserts: lines(string(text)), Body: digest(string(text))}}
+	for i := range list {
+		list[i].File = name
+	}
+	return list
 }
 
 const maxText = 4 << 20
 
-// readerOf returns what reads the tests of a language, by the extension of its files; nil if nothing does.
-func readerOf(extension string) func(name, text string) []Test {
-	switch extension {
+// readerOf returns what reads the tests of a file, by the language; nil if nothing does.
+func readerOf(name string) func(name, text string) []Test {
+	switch extension(name) {
 	case ".go":
 		return goTests
 	case ".py", ".rs", ".java", ".kt", ".cs":
@@ -283,29 +281,8 @@ func readerOf(extension string) func(name, text string) []Test {
 	return nil
 }
 
-// lines counts the lines of a text that say something.
-func lines(text string) int {
-	n := 0
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "//") {
-			n++
-		}
-	}
-	return n
-}
-
 // bare returns a text without its white space, empty lines and comments of whole lines.
-func bare(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.Join(strings.Fields(line), " ")
-		if line == "" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#[") {
-			continue
-		}
-		b.WriteString(line + "\n")
-	}
-	return b.String()
-}
+func bare(text string) string { return code(text, true, false) }
 
 func digest(body string) uint64 {
 	h := fnv.New64a()
@@ -313,29 +290,29 @@ func digest(body string) uint64 {
 	return h.Sum64()
 }
 
-var docString = lazy.New(`(?ms)^[ \t]*[rRbBuU]?(?:"""(?:.*?)"""|'''(?:.*?)''')[ \t]*$`)
-
 // Code returns a program without comments of whole lines, Python's documentation strings, and white space.
 func Code(name, text string) string {
-	ext := strings.ToLower(path.Ext(name))
-	if ext == ".py" {
-		text = docString.Replace(text, "")
+	python := extension(name) == ".py"
+	if python {
+		text = lex.DocString.Replace(text, "")
 	}
+	return code(text, slices.Contains(lex.Hashed, extension(name)), python)
+}
+
+// code removes comments and white space. In some languages "#" begins a comment, and in some an indentation counts.
+func code(text string, hash, indented bool) string {
 	var b strings.Builder
-	for line := range strings.Lines(text) {
-		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
-		line = strings.Join(strings.Fields(line), " ")
-		comment := strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "* ") ||
-			strings.HasPrefix(line, "*/") || line == "*" || strings.HasPrefix(line, "#") && strings.Contains(hashed, " "+ext+" ")
-		if line != "" && !comment {
-			if ext == ".py" {
-				line = indent + line // it has a meaning
-			}
-			b.WriteString(line + "\n")
+	for full := range strings.Lines(text) {
+		line := strings.Join(strings.Fields(full), " ")
+		switch {
+		case line == "" || line == "*" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "* "),
+			strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "*/"),
+			hash && strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#["):
+			continue
+		case indented:
+			b.WriteString(full[:len(full)-len(strings.TrimLeft(full, " \t"))])
 		}
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
-
-// hashed are the languages in which "#" begins a comment.
-const hashed = " .py .pyi .sh .bash .zsh .rb .pl .ex .exs .jl .nim .ps1 "

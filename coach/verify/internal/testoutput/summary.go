@@ -79,43 +79,37 @@ func matches(expr *lazy.Pattern, text string) []string {
 	return list
 }
 
-var listed = lazy.New(`(\d+) (\w+)|(\w[\w ]*)=(\d+)`)
+var (
+	listed = lazy.New(`(\d+) (\w+)|(\w[\w ]*)=(\d+)`) // "3 passed, 1 skipped", "failures=1, expected failures=1"
+	words  = map[string]string{                       // in a list
+		"passed": "passed", "xpassed": "passed",
+		"failed": "failed", "error": "failed", "errors": "failed", "failures": "failed", "unexpected successes": "failed",
+		"skipped": "skipped", "todo": "skipped", "xfailed": "skipped", "expected": "skipped", "expected failures": "skipped",
+	}
+)
 
 // sum adds the numbers of a summary.
 func (c *Counts) sum(expr *regexp.Regexp, m []string) {
-	total, passed, failed, skipped := -1, -1, 0, 0
+	n := map[string]int{}
+	add := func(kind, number string) {
+		i, _ := strconv.Atoi(number)
+		n[kind] += i
+	}
 	for i, name := range expr.SubexpNames() {
-		if m[i] == "" || name == "" {
-			continue
-		}
-		n, _ := strconv.Atoi(m[i])
-		switch strings.TrimRight(name, "2") {
-		case "total":
-			total = n
-		case "passed":
-			passed = n
-		case "failed":
-			failed += n
-		case "skipped":
-			skipped += n
-		case "list": // "3 passed, 1 skipped", "failures=1, expected failures=1"
+		switch name = strings.TrimRight(name, "2"); {
+		case m[i] == "":
+		case name == "list":
 			for _, part := range listed.FindAll(m[i]) {
-				n, _ := strconv.Atoi(part[1] + part[4])
-				switch word := part[2] + part[3]; word {
-				case "passed", "xpassed":
-					passed = max(0, passed) + n
-				case "failed", "error", "errors", "failures", "unexpected successes":
-					failed += n
-				case "skipped", "todo", "xfailed", "expected", "expected failures":
-					skipped += n
-				}
+				add(words[part[2]+part[3]], part[1]+part[4])
 			}
+		default:
+			add(name, m[i])
 		}
 	}
-	if passed < 0 && total >= 0 {
-		passed = total - failed - skipped
+	if _, ok := n["passed"]; !ok {
+		n["passed"] = max(0, n["total"]-n["failed"]-n["skipped"])
 	}
-	c.Passed, c.Failed, c.Skipped = c.Passed+max(0, passed), c.Failed+failed, c.Skipped+skipped
+	c.Passed, c.Failed, c.Skipped = c.Passed+n["passed"], c.Failed+n["failed"], c.Skipped+n["skipped"]
 }
 
 var (

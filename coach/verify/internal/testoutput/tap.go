@@ -1,7 +1,9 @@
 package testoutput
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -9,7 +11,7 @@ import (
 )
 
 var (
-	tapPlan = lazy.New(`^( *)1\.\.([0-9]+)(?:[ \t]*#.*)?$`)
+	tapPlan = lazy.New(`^1\.\.([0-9]+)(?:[ \t]*#.*)?$`)
 	tapTest = lazy.New(`^( *)(not )?ok\b(?:[ \t]+[0-9]+)?(?:[ \t]+(.*))?$`)
 	tapBail = lazy.New(`^(?i:bail out!)`)
 	// A "#" behind a backslash is part of the name.
@@ -19,91 +21,65 @@ var (
 	tapFile      = lazy.New(`^(?:\S*[/\\])?[\w.-]+\.[cm]?[jt]sx?$`)
 )
 
-// ReadTAP reads a report in the Test Anything Protocol, versions 12 to 14. A test that holds subtests is not counted
+// readTAP reads a report in the Test Anything Protocol, versions 12 to 14. A test that holds subtests is not counted
 // itself: its subtests are. A test with the directive TODO or SKIP counts as skipped. The second result says whether
 // the text is such a report, which has a version or a plan.
-func ReadTAP(text string) (Counts, bool) {
-	var c Counts
-	type group struct {
-		indent, failed int
-		name           string
-	}
-	var open []group            // tests that are followed by their subtests in braces
-	failed := map[int]int{}     // how many tests had failed after the last test of an indentation
-	known, planned := false, -1 // of the top
-	before, top := 0, 0         // the indentation of the test before, and how many tests the top has
+func readTAP(text string) (c Counts, known bool) {
+	var open []string       // tests that are followed by their subtests in braces
+	failed := map[int]int{} // how many tests had failed after the last test of an indentation
+	before, top := 0, 0     // the indentation of the test before, and how many tests the top has
+	planned, plans := 0, 0  // of the top
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		line = strings.TrimRight(line, " \t\r\n")
+		if test, opens := strings.CutSuffix(line, " {"); opens && tapTest.Match(test) {
+			open = append(open, test)
+			continue
+		}
+		if n := len(open); n > 0 && strings.TrimSpace(line) == "}" {
+			line, open = open[n-1], open[:n-1]
+		}
 		if tapBail.Match(line) {
 			c.flaw("it bailed out")
 			known = true
 			break
 		}
-		if strings.HasPrefix(line, "TAP version 1") {
-			known = true
-			continue
-		}
+		known = known || strings.HasPrefix(line, "TAP version 1")
 		if m := tapPlan.Find(line); m != nil {
-			if m[1] == "" {
-				if planned >= 0 {
-					c.flaw("it has two plans")
-				}
-				known = true
-				planned, _ = strconv.Atoi(m[2])
-			}
-			continue
-		}
-		if strings.TrimSpace(line) == "}" && len(open) > 0 {
-			g := open[len(open)-1]
-			open = open[:len(open)-1]
-			if g.name != "" && c.Failed == g.failed {
-				c.fail(g.name)
-			}
-			before = g.indent
+			planned, _ = strconv.Atoi(m[1])
+			plans++
 			continue
 		}
 		m := tapTest.Find(line)
 		if m == nil {
 			continue
 		}
-		indent, ok, rest := len(m[1]), m[2] == "", strings.TrimPrefix(strings.TrimSpace(m[3]), "- ")
-		rest, opens := strings.CutSuffix(rest, "{")
-		rest = tapTime.Replace(strings.TrimSpace(rest), "")
-		holds := opens || before > indent
+		indent, ok := len(m[1]), m[2] == ""
+		name := tapTime.Replace(strings.TrimPrefix(m[3], "- "), "")
+		holds := before > indent
 		before = indent
 		if indent == 0 {
 			top++
 		}
-		name := rest
-		if name == "" {
-			name = "test " + strconv.Itoa(c.Total()+1)
-		}
 		switch {
-		case opens && ok:
-			open = append(open, group{indent: indent})
-		case opens:
-			open = append(open, group{indent, c.Failed, name})
-		case tapDirective.Match(rest):
+		case tapDirective.Match(name):
 			if !holds {
 				c.Skipped++
 			}
 		case !ok && (!holds || c.Failed == failed[indent]):
-			c.fail(name)
+			c.fail(cmp.Or(name, "test "+strconv.Itoa(c.Total()+1)))
 		case ok && !holds && !(indent == 0 && tapFile.Match(name)): // a file that has no tests is not a test
-			c.pass(name)
+			c.pass(cmp.Or(name, "test "+strconv.Itoa(c.Total()+1)))
 		}
-		for deep := range failed {
-			if deep > indent {
-				delete(failed, deep)
-			}
-		}
+		maps.DeleteFunc(failed, func(deep, _ int) bool { return deep > indent })
 		failed[indent] = c.Failed
 	}
-	switch {
+	switch known = known || plans > 0; {
 	case !known:
 		return Counts{}, false
-	case planned < 0:
+	case plans == 0:
 		c.flaw("it has no plan")
+	case plans > 1:
+		c.flaw("it has two plans")
 	case top != planned:
 		c.flaw(fmt.Sprintf("the plan is for %d tests, and there are %d", planned, top))
 	}

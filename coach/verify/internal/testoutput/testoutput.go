@@ -1,6 +1,6 @@
 // Package testoutput answers how many tests passed, failed and were skipped, by what a test runner printed or wrote.
 //
-// [Read] reads plain output, [ReadTAP] the Test Anything Protocol, [ReadJUnit] JUnit XML.
+// [Read] reads what a runner printed, also in the Test Anything Protocol, and [Counts.ReadJUnit] JUnit XML.
 //
 // # Limits
 //
@@ -64,7 +64,7 @@ func (c *Counts) flaw(why string) {
 // a runner that says that it ran no test.
 func Read(output string) (Counts, bool) {
 	output = strings.ReplaceAll(plaintext.StripEscapes(output), "\r\n", "\n")
-	if c, ok := ReadTAP(output); ok {
+	if c, ok := readTAP(output); ok {
 		return c, true
 	}
 	return readSummary(output)
@@ -81,16 +81,6 @@ func ShortLines(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// Add adds what another report said.
-func (c *Counts) Add(o Counts) {
-	c.Passed, c.Failed, c.Skipped = c.Passed+o.Passed, c.Failed+o.Failed, c.Skipped+o.Skipped
-	c.Failures, c.Passes = append(c.Failures, o.Failures...), append(c.Passes, o.Passes...)
-	c.More, c.Partial = c.More+o.More, c.Partial || o.Partial
-	if o.Broken != "" {
-		c.flaw(o.Broken)
-	}
 }
 
 // LastName returns the name of a test without its package, class and file.

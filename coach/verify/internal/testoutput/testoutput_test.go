@@ -160,11 +160,11 @@ func TestJUnit(t *testing.T) {
 		{name: "cut off", report: `<testsuite><testcase name="a"/>`, err: "cannot be read"},
 		{name: "not XML", report: `Tests passed`, err: "cannot be read"},
 		{name: "something else", report: `<html/>`, err: "not a JUnit report"},
-		{name: "two roots", report: `<testsuite/><testsuite/>`, err: "two roots"},
 		{name: "another encoding", report: `<?xml version="1.0" encoding="latin1"?><testsuite/>`, err: "cannot be read"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := ReadJUnit(strings.NewReader(tt.report))
+			var c Counts
+			err := c.ReadJUnit(strings.NewReader(tt.report))
 			if tt.err != "" {
 				require.ErrorContains(t, err, tt.err)
 				return
@@ -173,7 +173,7 @@ func TestJUnit(t *testing.T) {
 			require.Equal(t, []any{tt.passed, tt.failed, tt.skipped, tt.broken}, []any{c.Passed, c.Failed, c.Skipped, c.Broken})
 		})
 	}
-	_, err := ReadJUnit(strings.NewReader("<testsuite>" + strings.Repeat(" ", maxReport) + "</testsuite>"))
+	err := new(Counts).ReadJUnit(strings.NewReader("<testsuite>" + strings.Repeat(" ", maxReport) + "</testsuite>"))
 	require.ErrorContains(t, err, "larger than 16 MiB")
 }
 
@@ -182,7 +182,7 @@ func FuzzReadTAP(f *testing.F) {
 	f.Add("TAP version 13\n1..1\nok 1 - a # time=1ms {\n    ok 1 - b\n}\n")
 	f.Add("1..2\nok\nnot ok # TODO\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, _ := ReadTAP(text)
+		c, _ := readTAP(text)
 		lines := 0
 		for line := range strings.Lines(text) {
 			if strings.Contains(line, "ok") || strings.Contains(line, "}") {
