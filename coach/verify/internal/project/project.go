@@ -10,8 +10,9 @@
 package project
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -21,19 +22,27 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
+//go:embed projects.txt
+var projectsText string
+
+// lex has the words and patterns of projects.txt, by their names.
+var lex = lazy.Load[struct {
+	Markers, Makefiles, Manifests, BuildFiles, Interpreters, Prefixes, Elsewhere, TestKeys, PythonSections,
+	CargoSections []string
+	RunsScript, RunsTests, RunsKnown, Rule, Include, Substituted, Byproduct *lazy.Pattern
+}](projectsText)
+
+// Markers are the files that make a folder a project.
+var Markers = lex.Markers
+
 const maxFile = 1 << 20 // bytes of a file that are read
 
+// read returns the text of a regular file, "" if it cannot be read.
 func read(fsys fs.FS, name string) string {
-	f, err := fsys.Open(name)
-	if err != nil {
+	if info, err := fs.Stat(fsys, name); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return ""
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return ""
-	}
-	text, _ := io.ReadAll(f)
+	text, _ := fs.ReadFile(fsys, name)
 	return string(text)
 }
 
@@ -41,11 +50,6 @@ func exists(fsys fs.FS, name string) bool {
 	info, err := fs.Stat(fsys, name)
 	return err == nil && info.Mode().IsRegular()
 }
-
-// Markers are the files that make a folder a project.
-var Markers = strings.Fields(`go.mod package.json pyproject.toml setup.py setup.cfg pytest.ini tox.ini requirements.txt
-	Cargo.toml Makefile makefile GNUmakefile justfile pom.xml build.gradle build.gradle.kts mix.exs
-	Gemfile`)
 
 // Find returns the command by which a project tests itself, and the file that says so. There is none without a sign of
 // tests. A script of the project's own comes before what its language does.
@@ -60,9 +64,9 @@ func Find(fsys fs.FS) (command []string, by string) {
 		}
 		return []string{"npm", "test"}, "package.json"
 	}
-	for _, name := range Makefiles {
+	for _, name := range lex.Makefiles {
 		for _, target := range []string{"test", "check"} {
-			if m := parseMake(read(fsys, name)); m.has(target) {
+			if parseMake(read(fsys, name)).rules[target] != nil {
 				return []string{"make", target}, name
 			}
 		}
@@ -121,12 +125,6 @@ func scripts(text string) map[string]string {
 	return p.Scripts
 }
 
-var (
-	runsScript = lazy.New(`^(?:npm|pnpm|yarn|bun)(?: -\S+)* (?:run|run-script)(?: -\S+)* ([^-\s]\S*)`)
-	runsTests  = lazy.New(`^(?:npm|pnpm|yarn)(?: -\S+)* (?:test|t|tst)(?: |$)`)
-	runsKnown  = lazy.New(`^(?:npm|pnpm|yarn|bun)(?: -\S+)* (start|stop|restart)(?: |$)`)
-)
-
 // scriptOf returns the name of the script of package.json that a command runs, and whether only package.json can have
 // it.
 func scriptOf(command []string) (script string, own bool) {
@@ -134,11 +132,11 @@ func scriptOf(command []string) (script string, own bool) {
 		return "", false
 	}
 	line := strings.Join(append([]string{programOf(command)}, command[1:]...), " ")
-	if m := runsScript.Find(line); m != nil {
+	if m := lex.RunsScript.Find(line); m != nil {
 		return m[1], true
-	} else if runsTests.Match(line) {
+	} else if lex.RunsTests.Match(line) {
 		return "test", true
-	} else if m := runsKnown.Find(line); m != nil {
+	} else if m := lex.RunsKnown.Find(line); m != nil {
 		return m[1], false
 	}
 	return "", false
@@ -149,12 +147,15 @@ func programOf(command []string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(program, ".exe"), ".cmd")
 }
 
+func runsMake(command []string) bool {
+	return len(command) > 0 && slices.Contains([]string{"make", "gmake"}, programOf(command))
+}
+
 // Lacks says what a project does not have that a command needs: a script of package.json, a target of a Makefile. It
 // returns "" where the command may well run.
 func Lacks(fsys fs.FS, command []string) string {
-	elsewhere := strings.Fields("-C -f --prefix -w --filter -r")
-	if len(command) == 0 || slices.ContainsFunc(command, func(w string) bool {
-		return slices.Contains(elsewhere, w) || strings.HasPrefix(w, "--workspace")
+	if slices.ContainsFunc(command, func(w string) bool {
+		return slices.Contains(lex.Elsewhere, w) || strings.HasPrefix(w, "--workspace")
 	}) {
 		return ""
 	}
@@ -164,24 +165,19 @@ func Lacks(fsys fs.FS, command []string) string {
 		}
 		return ""
 	}
-	if program := programOf(command); program != "make" && program != "gmake" {
-		return ""
-	}
-	name := makefileOf(fsys)
-	m := parseMake(read(fsys, name))
-	for _, target := range targets(command) {
-		if name != "" && !m.has(target) && !m.open && !exists(fsys, target) {
-			return name + " has no target " + target
+	if name := makefileOf(fsys); name != "" && runsMake(command) {
+		m := parseMake(read(fsys, name))
+		for _, target := range targets(command) {
+			if m.rules[target] == nil && !m.open && !exists(fsys, target) {
+				return name + " has no target " + target
+			}
 		}
 	}
 	return ""
 }
 
-// Makefiles are the names of a Makefile, in the order of make.
-var Makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
-
 func makefileOf(fsys fs.FS) string {
-	for _, name := range Makefiles {
+	for _, name := range lex.Makefiles {
 		if exists(fsys, name) {
 			return name
 		}
@@ -197,7 +193,7 @@ func targets(command []string) []string {
 
 // makefile is what the rules of a Makefile say.
 type makefile struct {
-	rules    map[string]rule
+	rules    map[string]*rule
 	first    string
 	open     bool     // it includes others or has patterns: there may be more targets
 	settings []string // lines beside the rules, such as variables and includes
@@ -205,68 +201,45 @@ type makefile struct {
 
 type rule struct{ needs, recipe []string }
 
-func (m makefile) has(target string) bool { _, ok := m.rules[target]; return ok }
-
-var ruleLine = lazy.New(`^([^\s:=#][^:=#]*?)\s*::?(?:[^=:]|$)(.*)$`)
-
 func parseMake(text string) makefile {
-	m := makefile{rules: map[string]rule{}}
-	var current []string
+	m := makefile{rules: map[string]*rule{}}
+	var current []*rule
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		line = strings.TrimRight(line, "\r\n")
 		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-			for _, t := range current {
-				r := m.rules[t]
+			for _, r := range current {
 				r.recipe = append(r.recipe, recipe)
-				m.rules[t] = r
 			}
 			continue
 		}
-		if strings.HasPrefix(line, "include") || strings.HasPrefix(line, "-include") || strings.HasPrefix(line, "sinclude") {
-			m.open = true
-		}
-		at := strings.IndexByte(line, ':')
-		if !ruleLine.Match(line) || at < 0 {
+		m.open = m.open || lex.Include.Match(line)
+		names, rest, _ := strings.Cut(line, ":")
+		if !lex.Rule.Match(line) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 				m.settings = append(m.settings, line)
 			}
 			continue
 		}
 		current = nil
-		needs, recipe, _ := strings.Cut(strings.TrimLeft(line[at:], ":"), ";")
-		for _, t := range strings.Fields(line[:at]) {
-			if strings.ContainsAny(t, "%$") {
-				m.open = true
-			}
-			if strings.HasPrefix(t, ".") && t != "." {
+		needs, recipe, _ := strings.Cut(strings.TrimLeft(rest, ":"), ";")
+		for name := range strings.FieldsSeq(names) {
+			m.open = m.open || strings.ContainsAny(name, "%$")
+			if strings.HasPrefix(name, ".") && name != "." {
 				continue
 			}
-			r := m.rules[t]
+			r := cmp.Or(m.rules[name], &rule{})
 			r.needs = append(r.needs, strings.Fields(needs)...)
 			if recipe != "" {
 				r.recipe = append(r.recipe, recipe)
 			}
-			m.rules[t] = r
-			current = append(current, t)
-			if m.first == "" {
-				m.first = t
-			}
+			m.rules[name], current, m.first = r, append(current, r), cmp.Or(m.first, name)
 		}
 	}
 	return m
 }
 
-var byproduct = lazy.New(`(?i)(?:^|/)(?:` +
-	`[\w.-]*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|go\.sum|\.DS_Store|` + // files
-	`\.coverage[\w.]*|coverage(?:\.(?:txt|json|xml|info|html|out))?|junit[\w.-]*\.xml|` +
-	`[\w.-]*\.(?:log|out|prof|profraw|pyc|class|o|tmp|xml|tsbuildinfo|snap)|\.(?:eslint|stylelint|php-cs-fixer)\.?cache|` +
-	`(?:__pycache__|\.[\w.-]*cache|\.nyc_output|htmlcov|coverage)/.*)$`) // folders
-
 // Byproduct reports whether building or testing commonly writes the file: a lock file, a cache, a coverage profile.
-func Byproduct(name string) bool { return byproduct.Match(name) }
-
-var manifests = strings.Fields("package.json go.mod Cargo.toml requirements.txt pyproject.toml setup.py Pipfile pom.xml " +
-	"build.gradle build.gradle.kts Gemfile composer.json")
+func Byproduct(name string) bool { return lex.Byproduct.Match(name) }
 
 // Manifest reports whether a file lists what a project depends on, by its name.
-func Manifest(name string) bool { return slices.Contains(manifests, path.Base(name)) }
+func Manifest(name string) bool { return slices.Contains(lex.Manifests, path.Base(name)) }
