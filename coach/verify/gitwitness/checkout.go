@@ -10,15 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
-
-// made are ignored files and folders that building and testing make anew.
-var made = lazy.New(`(?i)(?:^|/)(?:target|dist|build|out|bin|obj|coverage[\w.-]*|htmlcov|tmp|temp|logs?|__pycache__|` +
-	`\.(?:cache|pytest_cache|mypy_cache|ruff_cache|next|nuxt|turbo|gradle|nyc_output|parcel-cache|eslintcache|` +
-	`coverage[\w.]*|DS_Store|idea|vscode|git)|` +
-	`[\w.-]+\.(?:log|out|pyc|o|class|egg-info|tsbuildinfo))/?$`)
 
 // Checkout writes the baseline to an empty folder: the revision, or without one the snapshot of the witness.
 // Dependencies that git ignores, such as node_modules, are linked from the working tree, so that the baseline can
@@ -37,7 +29,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	must(mine.run("", "read-tree", b.tree))
 	must(mine.run("", "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/"))
 	for _, name := range v.ignored() {
-		if !made.Match(name) {
+		if !lex.Made.Match(name) {
 			check(link(v.root, dir, strings.TrimSuffix(name, "/"), 0))
 		}
 	}

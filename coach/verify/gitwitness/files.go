@@ -11,14 +11,7 @@ import (
 	"unicode"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
-)
-
-var (
-	// inFile is a line behind a path: "a.go:12", "a.go:12:3", "a.go:12-30", "a.go#L12".
-	inFile = lazy.New(`(?::[0-9]+(?:[:-][0-9]+)?|#L[0-9]+(?:-L?[0-9]+)?)$`)
-	blanks = lazy.New(`[ \t\r]*\n(?:[ \t\r]*\n)*`)
 )
 
 // file returns what is known of a claimed path.
@@ -66,7 +59,7 @@ func (l *look) slight(f *verify.FileFact) {
 		return
 	}
 	old, now := l.read[d.old], l.read[d.now]
-	bare := func(text []byte) string { return blanks.Replace(strings.TrimSpace(string(text)), "\n") }
+	bare := func(text []byte) string { return lex.Blanks.Replace(strings.TrimSpace(string(text)), "\n") }
 	switch base := path.Base(f.Clean); {
 	case now == nil || isTooLarge(old) || isTooLarge(now) || base[0] == '.' || base == "__init__.py" || base == "py.typed":
 	case len(now) == 0:
@@ -100,7 +93,7 @@ func (l *look) find(f *verify.FileFact) (target string) {
 		return ""
 	}
 	var names []string
-	for _, name := range []string{slashed, inFile.Replace(slashed, "")} {
+	for _, name := range []string{slashed, lex.InFile.Replace(slashed, "")} {
 		if filepath.IsAbs(filepath.FromSlash(name)) {
 			rel, inside := l.relative(name)
 			if !inside {
@@ -209,7 +202,7 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 
 // alike notes the only file that one of the names can mean.
 func (l *look) alike(f *verify.FileFact, list, names []string, claimed string) (target string, ok bool) {
-	tail := "/" + strings.TrimPrefix(path.Clean(inFile.Replace(claimed, "")), "/")
+	tail := "/" + strings.TrimPrefix(path.Clean(lex.InFile.Replace(claimed, "")), "/")
 	var ways []func(p string) bool
 	for _, name := range names {
 		ways = append(ways, func(p string) bool { return p == name },

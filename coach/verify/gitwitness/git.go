@@ -14,7 +14,6 @@ import (
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 const (
@@ -237,13 +236,6 @@ func (g git) filtersOff() []string {
 }
 
 var (
-	hexName = lazy.New(`^[0-9a-fA-F]{4,64}$`)
-	// What else a commit may be called: a branch, a tag, HEAD, and steps back from it. No searches (":/text"), dates or
-	// ranges.
-	refName = lazy.New(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*(?:[~^][0-9]*)*$`)
-	// What git says when there is no such commit.
-	unknownName = lazy.New(`Needed a single revision|expected commit type|unknown revision|bad object`)
-
 	errNoCommit  = errors.New("there is no such commit")
 	errAmbiguous = errors.New("more than one commit can be meant")
 	errName      = errors.New("it is not the name of a commit")
@@ -252,7 +244,7 @@ var (
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, errAmbiguous, errName or says what went wrong.
 func (g git) commit(rev string) (string, error) {
-	if len(rev) > 256 || !hexName.Match(rev) && !refName.Match(rev) || strings.Contains(rev, "..") {
+	if len(rev) > 256 || !lex.HexName.Match(rev) && !lex.RefName.Match(rev) || strings.Contains(rev, "..") {
 		return "", errName
 	}
 	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
@@ -260,11 +252,11 @@ func (g git) commit(rev string) (string, error) {
 	switch {
 	case ok && e.status > 0 && strings.Contains(e.said, "ambiguous"):
 		return "", errAmbiguous
-	case ok && e.status > 0 && unknownName.Match(e.said):
+	case ok && e.status > 0 && lex.UnknownName.Match(e.said):
 		return "", errNoCommit
 	case err != nil:
 		return "", err
-	case hexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
+	case lex.HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
 		return "", errAmbiguous // an annotated tag, or a branch of that name
 	}
 	return name, nil
@@ -274,7 +266,7 @@ func (g git) commit(rev string) (string, error) {
 func (g git) baseline(rev string) string {
 	name, err := g.commit(rev)
 	for _, kind := range []string{"refs/heads/", "refs/tags/"} {
-		if (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) && hexName.Match(rev) {
+		if (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) && lex.HexName.Match(rev) {
 			name, err = g.commit(kind + rev)
 		}
 	}

@@ -8,16 +8,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
-)
-
-var (
-	definition = lazy.New(`\b(?:func|fn|def|function|class|type|const|let|var|val|static|struct|enum|interface|trait|` +
-		`record|object|macro_rules!)\s+(?:mut\s+)?(?:\([^)]*\)\s*)?(\w+)`)
-	mark    = lazy.New(`^(?:TODO|FIXME|XXX|HACK)$`)
-	edge    = lazy.New(`^\w.*\w$`)
-	toDebug = lazy.New(`^(?:console|print|dbg|puts|debugger|fmt\.Print|log\.Print|System\.out)`)
 )
 
 const (
@@ -29,19 +20,15 @@ const (
 func (l *look) lines(tree, word string, options ...string) map[string]string {
 	found := map[string]string{}
 	for file, line := range l.grep(tree, word, append(options, "-F")...) {
-		if text := testcode.Code(file, line+"\n"); text != "" && !isProse(file) {
+		if text := testcode.Code(file, line+"\n"); text != "" && !testcode.IsProse(file) {
 			found[file] += text
 		}
 	}
 	return found
 }
 
-func isProse(file string) bool {
-	return slices.Contains([]string{".md", ".rst", ".adoc"}, path.Ext(file))
-}
-
 func defines(text, name string) (n int) {
-	for _, m := range definition.FindAll(text) {
+	for _, m := range lex.Definition.FindAll(text) {
 		if m[1] == name {
 			n++
 		}
@@ -136,14 +123,14 @@ func (l *look) words() {
 // alone, and tests do not for debugging.
 func (l *look) occurrences(tree, word string) (list []verify.WordLine) {
 	options := []string{"-F"}
-	if edge.Match(word) && !mark.Match(word) {
+	if lex.Edge.Match(word) && !lex.Mark.Match(word) {
 		options = append(options, "-w")
 	}
 	for file, line := range l.grep(tree, word, options...) {
-		if isProse(file) || toDebug.Match(word) && testcode.IsTest(file) {
+		if testcode.IsProse(file) || lex.ToDebug.Match(word) && testcode.IsTest(file) {
 			continue
 		}
-		if mark.Match(word) || testcode.Code(file, line+"\n") != "" {
+		if lex.Mark.Match(word) || testcode.Code(file, line+"\n") != "" {
 			list = append(list, verify.WordLine{File: file, Defines: defines(line, word) > 0})
 		}
 	}
@@ -159,7 +146,7 @@ func (w *Witness) Has(ctx context.Context, baseline, word string) (has bool, err
 		return false, nil
 	}
 	for file := range v.grep(b.tree, word, "-F") {
-		has = has || !isProse(file) && path.Ext(file) != ".txt"
+		has = has || !testcode.IsProse(file) && path.Ext(file) != ".txt"
 	}
 	return has, nil
 }

@@ -225,7 +225,7 @@ func (s *store) graft(mine *repository, name, tree string, inner *repository) {
 // folders that are not ignored.
 func (r *repository) ignoredPrograms() []string {
 	return slices.DeleteFunc(r.ignored(), func(name string) bool {
-		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !configName.Match(path.Base(name))
+		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex.ConfigName.Match(path.Base(name))
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
@@ -18,11 +17,6 @@ const (
 	minStem   = 3       // letters that forms of a word share
 	maxShown  = 2000    // words that are looked for
 	maxVoc    = 200_000 // words of a change
-)
-
-var (
-	codeWord = lazy.New(`[\pL_$][\pL\pN_$]*(?:-[\pL_][\pL\pN_]*)*|\d+(?:[._]\d+)*`)
-	comment  = lazy.New(`^\s*(?://|#|--|/?\*|;|"""|''')`)
 )
 
 // vocabulary is the words of a change, in lower case, and its numbers.
@@ -50,7 +44,7 @@ func (l *look) shown() {
 			continue
 		}
 		v := programs
-		if isProse(d.Path) {
+		if testcode.IsProse(d.Path) {
 			v = documents
 		}
 		v.file(d.Path)
@@ -83,7 +77,7 @@ func (v *vocabulary) file(p string) {
 	v.add(strings.ReplaceAll(p, "-", " "))
 	base := strings.ToLower(path.Base(p))
 	switch {
-	case isProse(p):
+	case testcode.IsProse(p):
 		v.add("docs documentation document documented")
 	case strings.HasPrefix(p, ".github/workflows/") || strings.Contains(base, "-ci."):
 		v.add("ci workflow pipeline")
@@ -106,7 +100,7 @@ func (v *vocabulary) lines(list, other []string) string {
 	var text strings.Builder
 	header := "" // the declaration above, until it was added
 	for _, line := range list {
-		if definition.Match(line[:min(len(line), maxHeader)]) {
+		if lex.Definition.Match(line[:min(len(line), maxHeader)]) {
 			header = line[:min(len(line), maxHeader)]
 		}
 		if known[line] || strings.ContainsRune(line, 0) {
@@ -116,7 +110,7 @@ func (v *vocabulary) lines(list, other []string) string {
 		header = ""
 		v.add(line)
 		text.WriteString(strings.ToLower(line) + "\n")
-		if comment.Match(line) {
+		if lex.Comment.Match(line) {
 			v.add("comment comments docstring")
 		}
 	}
@@ -153,7 +147,7 @@ func (v *vocabulary) add(line string) {
 			}
 		}
 	}
-	for _, m := range codeWord.FindAll(line) {
+	for _, m := range lex.CodeWord.FindAll(line) {
 		word, lower := m[0], strings.ToLower(m[0])
 		one(word)
 		one(lower)
@@ -173,7 +167,7 @@ func (v *vocabulary) add(line string) {
 
 // count adds the numbers of new lines.
 func (v *vocabulary) count(text string) {
-	for _, m := range codeWord.FindAll(text) {
+	for _, m := range lex.CodeWord.FindAll(text) {
 		if n, ok := number(m[0]); ok {
 			v.numbers = append(v.numbers, n)
 		}

@@ -17,24 +17,6 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-var (
-	// Settings of test runners, and nothing else.
-	configName = lazy.New(`^(?i:conftest\.py|pytest\.ini|tox\.ini|noxfile\.py|\.npmrc|\.yarnrc(?:\.yml)?|` +
-		`(?:jest|vitest|karma|playwright|cypress|ava|wdio)\.(?:config|conf|workspace)\.[cm]?[jt]sx?|` +
-		`(?:jest|vitest)\.setup\.[cm]?[jt]s|` +
-		`\.mocharc(?:\.[a-z]+)?|\.rspec|phpunit\.xml(?:\.dist)?|ctesttestfile\.cmake|sitecustomize\.py|usercustomize\.py)$`)
-	workflow = lazy.New(`^(?:\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.circleci/config\.yml|` +
-		`azure-pipelines\.yml|\.travis\.yml|Jenkinsfile|bitbucket-pipelines\.yml|\.drone\.yml)$`)
-	cargo    = lazy.New(`(?:^|/)\.cargo/config(?:\.toml)?$`)
-	loader   = lazy.New(`(?m)^(?:def load_tests\b|__test__\s*=|collect_ignore)`)
-	testMain = lazy.New(`(?m)^func[ \t]+TestMain[ \t]*\(`)
-	// Python modules by which tests run: a file of such a name in the folder of the command replaces them.
-	modules = strings.Fields(`unittest pytest _pytest nose tox doctest coverage django trial runpy site os sys re types
-		typing collections importlib`)
-	// Programs that a package of node_modules has no business to replace.
-	programs = strings.Fields("node npm npx sh bash env make python python3 cargo go git true yarn pnpm bun")
-)
-
 // suspects notes changed files that can decide what a run of tests shows.
 func (l *look) suspects() {
 	var scripts []string
@@ -55,9 +37,6 @@ func (l *look) suspects() {
 	l.debugging()
 }
 
-var debugging = lazy.New(`\bconsole\.(?:log|debug)\(|\bdbg!\(|\bdebugger\b|\bpdb\.set_trace|\bbreakpoint\(\)|` +
-	`(?i)\b(?:f?print\w*!?|log\w*|echo|puts)\b.*\bdebug`)
-
 // debugging notes lines for debugging in changed programs, unless there are fewer of them than on the baseline. It
 // also notes whether any program does something else than before.
 func (l *look) debugging() {
@@ -68,9 +47,9 @@ func (l *look) debugging() {
 			continue
 		}
 		l.facts.Programs = l.facts.Programs || !l.onlyComments(d)
-		before += len(debugging.FindAll(testcode.Code(d.Path, string(l.read[d.old]))))
+		before += len(lex.Debugging.FindAll(testcode.Code(d.Path, string(l.read[d.old]))))
 		for line := range strings.Lines(testcode.Code(d.Path, string(l.read[d.now]))) {
-			if debugging.Match(line) {
+			if lex.Debugging.Match(line) {
 				l.facts.Debug = append(l.facts.Debug, d.Path+": "+plaintext.MaskedLine(line, 60))
 			}
 		}
@@ -87,19 +66,19 @@ func (l *look) suspect(c *difference, scripts []string) string {
 		now = nil
 	}
 	switch {
-	case workflow.Match(c.Path):
+	case lex.Workflow.Match(c.Path):
 		if c.Kind == verify.Added {
 			return ""
 		}
 		return "is a workflow of CI" + was
-	case configName.Match(name), cargo.Match(c.Path):
+	case lex.ConfigName.Match(name), lex.Cargo.Match(c.Path):
 		return "decides how tests run" + was
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
 	case c.Kind == verify.Added && path.Ext(name) == ".py" && l.isModule(strings.TrimSuffix(c.Path, ".py")),
 		c.Kind == verify.Added && name == "__init__.py" && l.isModule(path.Dir(c.Path)):
 		return "takes the place of a module by which tests run" + was
-	case path.Ext(name) == ".py" && !slices.Equal(loader.Find(string(old)), loader.Find(string(now))):
+	case path.Ext(name) == ".py" && !slices.Equal(lex.Loader.Find(string(old)), lex.Loader.Find(string(now))):
 		return "decides which tests are loaded" + was
 	case name == "go.mod" || name == "go.work":
 		if l.leavesOut(c.Change, old, now) {
@@ -131,7 +110,7 @@ func (l *look) suspect(c *difference, scripts []string) string {
 
 // isModule reports whether tests run by a module of this name, in the folder of the command.
 func (l *look) isModule(name string) bool {
-	return path.Dir(name) == l.sub && slices.Contains(modules, path.Base(name))
+	return path.Dir(name) == l.sub && slices.Contains(lex.Modules, path.Base(name))
 }
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module
@@ -165,7 +144,7 @@ func (l *look) shadowed() {
 	for _, e := range entries {
 		name := path.Join(folder, e.Name())
 		switch {
-		case slices.Contains(programs, e.Name()):
+		case slices.Contains(lex.Programs, e.Name()):
 			l.facts.Suspects = append(l.facts.Suspects,
 				verify.Suspect{Path: name, Why: "takes the place of the program " + e.Name()})
 		case e.Type().IsRegular():
@@ -179,24 +158,18 @@ func (l *look) shadowed() {
 	}
 }
 
-var (
-	setsFlag = lazy.New(`\.Set\(\s*["\x60]test\.`)
-	seizes   = lazy.New(`\bos\.(?:Args|Stdout)\b[^=\n]*[^=!:<>]=[^=]`)
-	exits    = lazy.New(`\b(?:os|syscall|unix)\.Exit\(`)
-)
-
 // takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
 // by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text []byte, test bool) bool {
 	if isTooLarge(text) {
 		return test // it is too long to be read
 	}
-	if setsFlag.Match(string(text)) {
+	if lex.SetsFlag.Match(string(text)) {
 		return true
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
 	if err != nil || f == nil {
-		return test && testMain.Match(string(text))
+		return test && lex.TestMain.Match(string(text))
 	}
 	for _, d := range f.Decls {
 		start := string(text[d.Pos()-1 : d.End()-1])
@@ -213,7 +186,7 @@ func takesOver(text []byte, test bool) bool {
 				continue
 			}
 		}
-		if seizes.Match(start) || test && exits.Match(start) {
+		if lex.Seizes.Match(start) || test && lex.Exits.Match(start) {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package gitwitness
 
 import (
+	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,7 +14,18 @@ import (
 	"sync"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
+
+//go:embed patterns.txt
+var patternsText string
+
+// lex has the words and patterns of patterns.txt, by their names.
+var lex = lazy.Load[struct {
+	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, Mark, Edge, ToDebug, Debugging, CodeWord, Comment,
+	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, TestMain, SetsFlag, Seizes, Exits *lazy.Pattern
+	Modules, Programs []string
+}](patternsText)
 
 // view is the working tree at one time.
 type view struct {
@@ -82,36 +95,35 @@ func (v *view) diff(from, to string) []difference {
 // texts returns the contents of objects, as far as they fit. One that is not a file has none. One that is too large
 // has a text of that size.
 func (v *view) texts(objects []string) map[string][]byte {
-	found := map[string][]byte{}
 	objects = slices.DeleteFunc(objects, func(o string) bool { return strings.Trim(o, "0") == "" })
+	found := map[string][]byte{}
 	if len(objects) == 0 {
 		return found
 	}
-	wanted, room := "", maxAnswer-maxSource
-	for line := range strings.Lines(must(v.mine.run(strings.Join(objects, "\n")+"\n", "cat-file", "--batch-check"))) {
-		fields := strings.Fields(line)
-		size, err := strconv.Atoi(fields[len(fields)-1])
-		switch {
-		case err != nil || fields[1] != "blob":
-		case size >= maxSource || size >= room:
-			found[fields[0]] = tooLarge()
-		default:
-			wanted += fields[0] + "\n"
-			room -= size + len(line)
+	all, over, err := v.mine.limited(maxAnswer, strings.Join(objects, "\n")+"\n", "cat-file", "--batch")
+	check(err)
+	for _, o := range objects {
+		if over {
+			found[o] = tooLarge() // unless it came before the limit
 		}
 	}
-	if wanted == "" {
-		return found
-	}
-	all := must(v.mine.run(wanted, "cat-file", "--batch"))
-	for all != "" { // NAME blob SIZE, the content, each with the end of a line
-		head, rest, _ := strings.Cut(all, "\n")
-		fields := strings.Fields(head)
-		size, err := strconv.Atoi(fields[len(fields)-1])
-		if err != nil || len(fields) != 3 || size >= len(rest) {
+	for len(all) > 0 { // NAME TYPE SIZE, the content, each with the end of a line; or NAME missing
+		head, rest, _ := bytes.Cut(all, []byte("\n"))
+		fields := strings.Fields(string(head))
+		if len(fields) < 2 {
 			check(fmt.Errorf("git cat-file gave %q", head))
 		}
-		found[fields[0]], all = []byte(rest[:size]), rest[size+1:]
+		size, err := strconv.Atoi(fields[len(fields)-1])
+		if err == nil && size >= len(rest) {
+			break // it was cut off
+		}
+		delete(found, fields[0])
+		if all = rest; err == nil {
+			all = rest[size+1:]
+		}
+		if err == nil && fields[1] == "blob" {
+			found[fields[0]] = rest[:size]
+		}
 	}
 	return found
 }
