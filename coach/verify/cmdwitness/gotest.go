@@ -10,48 +10,30 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
-)
-
-var (
-	goProgram = lazy.New(`^go(?:[0-9][0-9.a-z]*)?(?:\.exe)?$`)
-	// noTests matches flags with which a package may end well without a test.
-	noTests = lazy.New(`^--?(?:test\.)?(?:bench|fuzz|list|c|n)(?:=|$)`)
-	// codeLine is a line about a place in a file. It can quote what is written there.
-	codeLine = lazy.New(`(?m)^.*\.go:[0-9]+:[0-9]+: .*$`)
-	// goLacks are signs that something is missing on this machine. That says nothing about the work.
-	goLacks = lazy.New(`(?m)^(?:go: )?(?:pattern \S+: |stat \S+: |no Go files in |.*matched no packages|go\.mod file not ` +
-		`found|.*cannot find main module).*|^.*(?:toolchain not available|GOTOOLCHAIN=local\)|module lookup disabled by ` +
-		`GOPROXY=off|dial tcp|no such host|TLS handshake timeout|no space left on device|C compiler ").*`)
 )
 
 // goTestFlags returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
 func goTestFlags(words []string) int {
-	if !goProgram.Match(filepath.Base(words[0])) {
+	folder := func(i int) int { // skips "-C dir" and "-C=dir"
+		switch {
+		case i < len(words) && lex.GoFolder.Match(words[i]) && strings.Contains(words[i], "="):
+			return i + 1
+		case i+1 < len(words) && lex.GoFolder.Match(words[i]):
+			return i + 2
+		}
+		return i
+	}
+	test := folder(1)
+	if !lex.GoProgram.Match(filepath.Base(words[0])) || test >= len(words) || words[test] != "test" {
 		return -1
 	}
-	test := -1
-	for i := 1; i < len(words); i++ {
-		switch flag := strings.TrimLeft(words[i], "-"); {
-		case words[i] == "test" && test < 0:
-			test = i + 1
-		case flag != words[i] && strings.HasPrefix(flag, "C="):
-		case flag != words[i] && flag == "C" && i+1 < len(words):
-			i++
-		default:
-			return test
-		}
-		if test > 0 {
-			test = i + 1
-		}
-	}
-	return test
+	return folder(test + 1)
 }
 
 // goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.
 // Subtests are named among the failures, and counted in Parts.
 func (w *Witness) goTest(ctx context.Context, run verify.Run, args []string) (verify.Run, error) {
-	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, noTests.Match)}
+	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, lex.NoTests.Match)}
 	res, err := w.start(ctx, &run, Command{Args: args, Keep: keepBuild, Stdout: e})
 	if err != nil || run.Why != "" {
 		return run, err
@@ -100,9 +82,8 @@ type goPackage struct {
 	test
 	tests   map[string]*test
 	order   []*test
-	broken  bool // it was not built, or could not be set up
-	setup   bool // an import of it is not installed
-	cached  bool
+	broken  bool   // it was not built, or could not be set up
+	setup   bool   // an import of it is not installed
 	strange string // what no run of go test reports
 }
 
@@ -180,7 +161,6 @@ func appendTail(b, text []byte, keep int) []byte {
 
 func (p *goPackage) event(ev event) {
 	if ev.Action == "output" {
-		p.cached = p.cached || strings.HasPrefix(ev.Output, "ok  \t") && strings.HasSuffix(ev.Output, "\t(cached)\n")
 		if strings.HasPrefix(ev.Output, "FAIL\t") &&
 			(strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
 			p.broken, p.setup = true, strings.HasSuffix(ev.Output, "[setup failed]\n")
@@ -223,8 +203,6 @@ func (p *goPackage) doubt(noTests bool) string {
 		}
 	}
 	switch {
-	case p.cached:
-		return "the result is an old one (cached)"
 	case p.strange != "":
 		return p.strange
 	case p.result == running:
@@ -250,17 +228,13 @@ func (p *goPackage) count(r *verify.Run) {
 			r.Output += string(output)
 		}
 	}
+	number := map[result]*int{passed: &r.Passed, failed: &r.Failed, skipped: &r.Skipped, running: new(int)}
 	for _, t := range p.order {
-		sub, name := strings.Contains(t.name, "/"), fmt.Sprintf("%s (%s)", t.name, p.name)
-		switch {
-		case t.result == passed && sub:
+		name := fmt.Sprintf("%s (%s)", t.name, p.name)
+		if !strings.Contains(t.name, "/") {
+			*number[t.result]++
+		} else if t.result == passed {
 			r.Parts++
-		case t.result == passed:
-			r.Passed++
-		case t.result == failed && !sub:
-			r.Failed++
-		case t.result == skipped && !sub:
-			r.Skipped++
 		}
 		if t.result == passed && len(r.Passes) < maxPasses {
 			r.Passes = append(r.Passes, name)
@@ -303,7 +277,7 @@ func (e *events) judge(r *verify.Run, res Result) {
 	r.Counted = r.Total > 0
 	r.Failures = r.Failures[:min(len(r.Failures), maxFailed)]
 	text := string(e.build) + string(e.noise) + res.Output
-	lacks := strings.TrimSpace(goLacks.Regexp().FindString(text))
+	lacks := strings.TrimSpace(lex.GoLacks.Regexp().FindString(text))
 	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
 	r.Status = verify.NotMet
 	switch {
@@ -316,7 +290,7 @@ func (e *events) judge(r *verify.Run, res Result) {
 	case e.names >= maxNames:
 		r.Status, r.Why = verify.Unverified, "there are more tests than are counted"
 	case (broken > 0 || res.Exit != 0) && lacks != "" && !badModule &&
-		!(compiled > 0 && !goLacks.Match(codeLine.Replace(text, ""))):
+		!(compiled > 0 && !lex.GoLacks.Match(lex.CodeLine.Replace(text, ""))):
 		r.Status, r.Why = verify.Unverified, "this machine lacks something: "+lacks
 	case broken > 0:
 		r.Why = plural(broken, "package was", "packages were") + " not built"

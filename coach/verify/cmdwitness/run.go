@@ -36,7 +36,6 @@ import (
 const (
 	DefaultTimeout = 10 * time.Minute
 	defaultKeep    = 64 << 10
-	maxKeep        = 16 << 20
 )
 
 // grace is how long output may stay open after the command has ended or was killed.
@@ -48,7 +47,7 @@ type Command struct {
 	Dir     string        // where it runs
 	Env     []string      // its whole environment; nil: what the zero [Environment] leaves of this process's
 	Timeout time.Duration // 0 is [DefaultTimeout]
-	Keep    int           // how many bytes of the output's end are kept: 0 is 64 KiB, at most 16 MiB
+	Keep    int           // how many bytes of the output's end are kept: 0 is 64 KiB
 	Stdout  io.Writer     // gets the standard output, which is not kept then; an error of it ends the writing
 	Stdin   io.Reader     // nil is nothing
 	Brief   bool          // it ends soon by itself: it is not killed when this process is killed
@@ -157,8 +156,8 @@ func (c Command) check() error {
 		return errors.New("the folder to run in is not set")
 	case c.Timeout < 0:
 		return errors.New("the timeout is negative")
-	case c.Keep < 0 || c.Keep > maxKeep:
-		return fmt.Errorf("the output that is kept has between 0 and %d bytes", maxKeep)
+	case c.Keep < 0:
+		return errors.New("the size of the output that is kept is negative")
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func TestCommandsThatMakeNoSense(t *testing.T) {
 		"cmdwitness: the folder to run in is not set": {Args: []string{"true"}},
 		"cmdwitness: the timeout is negative": {Args: []string{"true"}, Dir: ".",
 			Timeout: -1},
-		"cmdwitness: the output that is kept has between 0 and 16777216 bytes": {Args: []string{"true"}, Dir: ".", Keep: -1},
+		"cmdwitness: the size of the output that is kept is negative": {Args: []string{"true"}, Dir: ".", Keep: -1},
 	} {
 		_, err := Run(t.Context(), cmd)
 		assert.EqualError(t, err, want)

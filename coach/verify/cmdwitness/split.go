@@ -8,8 +8,6 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 const maxLine = 16 << 10 // bytes of a command line
@@ -49,9 +47,6 @@ func Split(line string) ([]string, error) {
 	return nil, fmt.Errorf("%w, or quote it", errShell)
 }
 
-// pattern is what a shell replaces: a home, names of files, alternatives in braces.
-var pattern = lazy.New(`^~|^(?:[^\\]|\\.)*?(?:[*?\[]|\{[^}]*(?:,|\.\.))`)
-
 // needsShell reports whether a shell changes more in a word than its quotes.
 func needsShell(w *syntax.Word) bool {
 	for _, part := range w.Parts {
@@ -62,7 +57,7 @@ func needsShell(w *syntax.Word) bool {
 				return true
 			}
 		case *syntax.Lit:
-			if pattern.Match(p.Value) {
+			if lex.ShellPattern.Match(p.Value) {
 				return true
 			}
 		default:

@@ -1,7 +1,9 @@
 package cmdwitness
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +27,16 @@ type Witness struct {
 
 	exec func(context.Context, Command) (Result, error) // nil is Run
 }
+
+//go:embed patterns.txt
+var patternsText string
+
+// lex has the words and patterns of patterns.txt, by their names.
+var lex = lazy.Load[struct {
+	GoProgram, GoFolder, NoTests, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
+	Userinfo *lazy.Pattern
+	ReportPlaces, Secrets, Needed, Repository []string
+}](patternsText)
 
 var _ verify.Witness = (*Witness)(nil)
 
@@ -75,7 +87,6 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	if flags := goTestFlags(command); flags > 0 {
 		return w.goTest(ctx, run, slices.Insert(slices.Clone(command), flags, "-json", "-count=1"))
 	}
-	args, pytest, own := slices.Clone(command), isPytest(command), false
 	folder, err := os.MkdirTemp("", "cmdwitness-")
 	if err != nil {
 		run.Why = "there is no room for its report"
@@ -83,14 +94,17 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	}
 	defer os.RemoveAll(folder)
 	report := filepath.Join(folder, "report.xml")
+	args := slices.Clone(command)
 	for i, a := range args[1:] {
-		own = own || strings.Contains(a, reportFile)
 		args[i+1] = strings.ReplaceAll(a, reportFile, report)
 	}
+	own := !slices.Equal(args, command)
+	line := strings.Join(command, " ")
+	pytest := lex.Pytest.Match(line) && !lex.PytestReport.Match(line)
 	if pytest && !own {
 		args = append(args, "--junitxml="+report)
 	}
-	stdout, start := &tail{max: keepRead}, time.Now()
+	stdout, begun := &tail{max: keepRead}, time.Now()
 	r, err := w.start(ctx, &run, Command{Args: args, Keep: keepRead, Stdout: stdout})
 	if err != nil || run.Why != "" {
 		return run, err
@@ -98,25 +112,22 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	out, errs := stdout.String(), r.Output
 	run.Output = shown(out, errs)
 	out, errs = testoutput.ShortLines(out), testoutput.ShortLines(errs)
-	var counts testoutput.Counts
-	counted, fault := false, ""
-	files := freshReports(w.Dir, command, start)
+	files := freshReports(w.Dir, command, begun)
 	if fileExists(report) {
 		files = []string{report}
 	}
+	var counts testoutput.Counts
+	counted, fault := false, ""
 	switch {
 	case len(files) > 0:
-		counts, err = readReports(files)
-		counted = err == nil
+		fault = readReports(&counts, files)
+		counted = fault == ""
 	case own && !pytest:
-		err = errors.New("it wrote no report")
+		fault = "it wrote no report"
 	default:
 		if counts, counted = testoutput.Read(out); !counted {
 			counts, counted = testoutput.Read(errs)
 		}
-	}
-	if err != nil {
-		fault = err.Error()
 	}
 	judge(&run, r, counts, counted, fault, out+"\n"+errs)
 	return run, nil
@@ -140,34 +151,20 @@ func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Resu
 	return r, err
 }
 
-// isPytest reports whether a command is pytest, without a report of its own.
-func isPytest(args []string) bool {
-	program := strings.TrimSuffix(path.Base(filepath.ToSlash(args[0])), ".exe")
-	module := len(args) > 2 && strings.HasPrefix(program, "python") && args[1] == "-m" && args[2] == "pytest"
-	return (program == "pytest" || module) &&
-		!slices.ContainsFunc(args, lazy.New(`^--(?:junit|version)`).Match)
-}
-
-func readReports(files []string) (all testoutput.Counts, err error) {
+// readReports adds the counts of reports, or says what is wrong with one.
+func readReports(counts *testoutput.Counts, files []string) (fault string) {
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
-			return all, errors.New("its report cannot be read")
+			return "its report cannot be read"
 		}
-		err = all.ReadJUnit(f)
+		err = counts.ReadJUnit(f)
 		f.Close()
 		if err != nil {
-			return all, err
+			return err.Error()
 		}
 	}
-	return all, nil
-}
-
-// reportPlaces are the files of Maven and Gradle, in a project and in its modules.
-var reportPlaces = []string{
-	"target/surefire-reports/TEST-*.xml",
-	"target/failsafe-reports/TEST-*.xml",
-	"build/test-results/*/*.xml",
+	return ""
 }
 
 // freshReports returns the JUnit files that Maven or Gradle wrote since a run began.
@@ -177,7 +174,7 @@ func freshReports(dir string, command []string, since time.Time) []string {
 		return nil
 	}
 	var files []string
-	for _, place := range reportPlaces {
+	for _, place := range lex.ReportPlaces {
 		for _, module := range []string{"", "*", "*/*"} {
 			found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(module), filepath.FromSlash(place)))
 			for _, name := range found {
@@ -189,17 +186,6 @@ func freshReports(dir string, command []string, since time.Time) []string {
 	}
 	return files
 }
-
-// notThere is what programs say when there is nothing to run, by their own words.
-var notThere = lazy.New(`(?m)` + strings.Join([]string{
-	`^npm (?:ERR!|error) Missing script`, `Error: no test specified`, `Command "\S+" not found`, `ERR_PNPM_NO_SCRIPT`,
-	`^npm (?:ERR!|error) enoent .*package\.json`, `No rule to make target`, `No targets specified and no makefile found`,
-	`could not find .Cargo\.toml.`, `No module named '?(?:pytest|nose|tox)'?$`, `^(?:sh|bash): .*: (?:command )?not found`,
-	`there is no POM in this directory`, `No project file found`,
-	`npm (?:ERR!|error) could not determine executable to run`,
-}, `|`))
-
-var notOK = lazy.New(`(?m)^not ok\b`)
 
 // judge says what a run amounts to.
 func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, output string) {
@@ -218,8 +204,8 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		run.Why = r.Why
 	case r.Why != "":
 		run.Status, run.Why = verify.NotMet, r.Why
-	case r.Exit != 0 && notThere.Match(output):
-		run.Why = "there is nothing to run: " + strings.TrimSpace(notThere.Find(output)[0])
+	case r.Exit != 0 && lex.NotThere.Match(output):
+		run.Why = "there is nothing to run: " + strings.TrimSpace(lex.NotThere.Find(output)[0])
 	case counted && c.Total() == 0 && fault == "":
 		run.Why = "it ran no test"
 	case r.Exit == 126 || r.Exit == 127:
@@ -232,7 +218,7 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		run.Why = fault
 	case c.Broken != "":
 		run.Why = "its report cannot be believed: " + c.Broken
-	case !counted && notOK.Match(output):
+	case !counted && lex.NotOK.Match(output):
 		run.Why = `it says "not ok", without the plan that a report has`
 	case counted && c.Passed == 0:
 		run.Why = "no test passed: all were skipped"
@@ -243,12 +229,11 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 
 // shown returns the ends of both outputs, for people.
 func shown(stdout, stderr string) string {
-	t := &tail{max: keepShow}
-	_, _ = t.Write([]byte(stdout))
 	if stdout != "" && !strings.HasSuffix(stdout, "\n") {
-		_, _ = t.Write([]byte("\n"))
+		stdout += "\n"
 	}
-	_, _ = t.Write([]byte(strings.ToValidUTF8(stderr[max(0, len(stderr)-keepShow/2):], "")))
+	t := &tail{max: keepShow}
+	_, _ = t.Write([]byte(stdout + strings.ToValidUTF8(stderr[max(0, len(stderr)-keepShow/2):], "")))
 	return t.String()
 }
 
@@ -266,17 +251,12 @@ func Root(dir string) string {
 	}
 	outermost := ""
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range project.Markers {
-			if fileExists(filepath.Join(at, name)) {
-				outermost = at
-				break
-			}
+		isMarked := func(name string) bool { return fileExists(filepath.Join(at, name)) }
+		if slices.ContainsFunc(project.Markers, isMarked) {
+			outermost = at
 		}
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			if outermost == "" {
-				return at
-			}
-			return outermost
+			return cmp.Or(outermost, at)
 		}
 		if at == filepath.Dir(at) {
 			return dir
