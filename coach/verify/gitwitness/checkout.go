@@ -19,7 +19,7 @@ import (
 // The error says why the baseline cannot be had, also where the dependencies lead back to the working tree.
 func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, tree string, err error) {
 	defer catch(&err)
-	v := w.view(must(open(ctx, w.Dir)))
+	v := w.view(ctx)
 	b := must(w.base(v, revision))
 	if b == nil {
 		return "", "", errors.New("there is no baseline")

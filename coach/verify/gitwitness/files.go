@@ -1,7 +1,7 @@
 package gitwitness
 
 import (
-	"bytes"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -54,28 +54,35 @@ func (l *look) declares(f *verify.FileFact) {
 
 // slight notes that a new file is empty, or that a change is one of blanks or comments.
 func (l *look) slight(f *verify.FileFact) {
-	d := l.changed[f.Clean]
-	if d == nil {
+	d, base := l.changed[f.Clean], path.Base(f.Clean)
+	if d == nil || l.read[d.now] == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed" {
 		return
 	}
-	old, now := l.read[d.old], l.read[d.now]
-	bare := func(text []byte) string { return lex.Blanks.Replace(strings.TrimSpace(string(text)), "\n") }
-	switch base := path.Base(f.Clean); {
-	case now == nil || isTooLarge(old) || isTooLarge(now) || base[0] == '.' || base == "__init__.py" || base == "py.typed":
-	case len(now) == 0:
+	old, now, ok := l.texts(d)
+	bare := func(text string) string { return lex.Blanks.Replace(strings.TrimSpace(text), "\n") }
+	switch {
+	case !ok:
+	case now == "":
 		f.Slight = "it is empty"
-	case f.Kind == verify.Modified && !bytes.Equal(old, now) && bare(old) == bare(now):
+	case f.Kind == verify.Modified && old != now && bare(old) == bare(now):
 		f.Slight = "only blanks and empty lines changed"
 	case f.Kind == verify.Modified && l.onlyComments(d):
 		f.Slight, f.Comments = "only comments changed", true
 	}
 }
 
+// texts returns the two texts of a file that differs, unless one is too large.
+func (l *look) texts(d *difference) (old, now string, ok bool) {
+	if isTooLarge(l.read[d.old]) || isTooLarge(l.read[d.now]) {
+		return "", "", false
+	}
+	return string(l.read[d.old]), string(l.read[d.now]), true
+}
+
 // onlyComments reports whether a program changed, but not what it does.
 func (l *look) onlyComments(d *difference) bool {
-	old, now := l.read[d.old], l.read[d.now]
-	return testcode.IsCode(d.Path) && d.old != d.now && !isTooLarge(old) && !isTooLarge(now) &&
-		testcode.Code(d.Path, string(old)) == testcode.Code(d.Path, string(now))
+	old, now, ok := l.texts(d)
+	return ok && testcode.IsCode(d.Path) && d.old != d.now && testcode.Code(d.Path, old) == testcode.Code(d.Path, now)
 }
 
 // find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that
@@ -88,33 +95,33 @@ func (l *look) find(f *verify.FileFact) (target string) {
 		return ""
 	}
 	slashed := strings.TrimPrefix(strings.ReplaceAll(claimed, `\`, "/"), "@")
-	if home, ok := strings.CutPrefix(slashed, "~/"); ok {
-		f.Clean, f.State, f.Why = "~/"+home, verify.Outside, "it is not in the repository"
+	outside := func(name, why string) { f.Clean, f.State, f.Why = name, verify.Outside, why }
+	if strings.HasPrefix(slashed, "~/") {
+		outside(path.Clean(slashed), "it is not in the repository")
 		return ""
 	}
 	var names []string
 	for _, name := range []string{slashed, lex.InFile.Replace(slashed, "")} {
-		if filepath.IsAbs(filepath.FromSlash(name)) {
-			rel, inside := l.relative(name)
-			if !inside {
-				f.Clean, f.State, f.Why = path.Clean(name), verify.Outside, "it is not in the repository"
-				if _, err := os.Lstat(filepath.FromSlash(name)); err == nil {
-					return ""
-				}
-				break
-			}
+		full := filepath.FromSlash(name)
+		if !filepath.IsAbs(full) {
+			names = append(names, path.Join(l.sub, name), path.Clean(name))
+		} else if rel, inside := l.relative(full); inside {
 			names = append(names, rel)
-			continue
+		} else {
+			outside(path.Clean(name), "it is not in the repository")
+			if _, err := os.Lstat(full); err == nil {
+				return ""
+			}
+			break
 		}
-		names = append(names, path.Join(l.sub, name), path.Clean(name))
 	}
 	for _, name := range names {
-		switch {
-		case name == ".." || strings.HasPrefix(name, "../"):
-			f.Clean, f.State, f.Why = name, verify.Outside, "it leads out of the repository"
+		switch top, _, _ := strings.Cut(name, "/"); top {
+		case "..":
+			outside(name, "it leads out of the repository")
 			continue
-		case name == ".git" || strings.HasPrefix(name, ".git/"):
-			f.Clean, f.State, f.Why = name, verify.Outside, "it is in git's own folder"
+		case ".git":
+			outside(name, "it is in git's own folder")
 			return ""
 		}
 		if target, ok := l.there(f, name); ok {
@@ -142,18 +149,11 @@ func decomposed(r rune) bool { return unicode.Is(unicode.Mn, r) || 0x1100 <= r &
 
 // relative returns an absolute path from the top of the tree. The tree may have been named by way of a link: the
 // longest part that is there is what counts.
-func (r *repository) relative(name string) (string, bool) {
-	real := filepath.FromSlash(name)
-	for rest := ""; ; {
-		if p, err := filepath.EvalSymlinks(real); err == nil {
-			real = filepath.Join(p, rest)
-			break
-		}
-		parent := filepath.Dir(real)
-		if parent == real {
-			break
-		}
-		rest, real = filepath.Join(filepath.Base(real), rest), parent
+func (r *repository) relative(full string) (string, bool) {
+	real, err := filepath.EvalSymlinks(full)
+	for at, rest := full, ""; err != nil && at != filepath.Dir(at); real = filepath.Join(real, rest) {
+		rest, at = filepath.Join(filepath.Base(at), rest), filepath.Dir(at)
+		real, err = filepath.EvalSymlinks(at)
 	}
 	rel, err := filepath.Rel(r.root, real)
 	return filepath.ToSlash(rel), err == nil && (rel == "." || filepath.IsLocal(rel))
@@ -170,13 +170,6 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() {
 		f.Executable = met(info.Mode()&0o111 != 0)
 	}
-	if info.Mode()&os.ModeSymlink != 0 {
-		to, _ := os.Readlink(full)
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(full), to)
-		}
-		full = to
-	}
 	rel, inside := l.relative(full)
 	_, err = os.Stat(full)
 	switch {
@@ -188,9 +181,7 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 		return name, true
 	}
 	below := func(p string) bool { return strings.HasPrefix(p, name+"/") }
-	known := func(p string) bool {
-		return p == name || p == rel || rel == "." || strings.HasPrefix(p, rel+"/")
-	}
+	known := func(p string) bool { return p == name || p == rel || rel == "." || strings.HasPrefix(p, rel+"/") }
 	switch {
 	case info.IsDir() && slices.ContainsFunc(l.old, below) && !slices.ContainsFunc(l.paths, below):
 		f.State = verify.Missing // what is left of it is empty, or ignored
@@ -241,16 +232,13 @@ func (l *look) compared(f *verify.FileFact, name string) {
 	inside := func(p string) bool { return p == name || name == "." || strings.HasPrefix(p, name+"/") }
 	f.Known = slices.ContainsFunc(l.old, inside)
 	change := l.changed[name]
-	if i := slices.IndexFunc(l.list, func(d difference) bool { return inside(d.Path) && d.Why == "" }); change == nil && i >= 0 {
+	if change == nil && slices.ContainsFunc(l.list, func(d difference) bool { return inside(d.Path) && d.Why == "" }) {
 		change = &difference{Change: verify.Change{Kind: verify.Modified}}
 		if f.State == verify.Missing {
 			change.Kind = verify.Removed
 		}
 	}
-	committed := false
-	for p := range l.commits {
-		committed = committed || inside(p)
-	}
+	committed := slices.ContainsFunc(slices.Collect(maps.Keys(l.commits)), inside)
 	if l.base != nil {
 		f.Committed = met(committed)
 	}

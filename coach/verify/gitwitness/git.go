@@ -2,6 +2,7 @@ package gitwitness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,7 @@ type exitError struct {
 }
 
 func (e *exitError) Error() string {
-	if e.said == "" {
-		return fmt.Sprintf("git %s ended with status %d", e.what, e.status)
-	}
-	return fmt.Sprintf("git %s: %s", e.what, e.said)
+	return fmt.Sprintf("git %s: %s", e.what, cmp.Or(e.said, fmt.Sprintf("it ended with status %d", e.status)))
 }
 
 // exited reports whether err is a call of git that ended with that status.
@@ -195,23 +193,6 @@ func (g git) blob(object string) ([]byte, bool) {
 	return text, err == nil && !over
 }
 
-// checkVersion returns an error for a git that is too old: 2.31 is the first that takes settings from numbered
-// variables, by which filters are switched off.
-func (g git) checkVersion() error {
-	v, err := g.line("version")
-	if err != nil {
-		return err
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(v, "git version %d.%d", &major, &minor); err != nil {
-		return errors.New("the program does not say which version of git it is")
-	}
-	if major < 2 || major == 2 && minor < 31 {
-		return fmt.Errorf("git %d.%d is too old: 2.31 or later is needed", major, minor)
-	}
-	return nil
-}
-
 // filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a
 // file is compared with what is recorded.
 func (g git) filtersOff() []string {
@@ -222,14 +203,10 @@ func (g git) filtersOff() []string {
 		}
 	}
 	slices.Sort(drivers)
-	if drivers = slices.Compact(drivers); len(drivers) > 1000 {
-		check(errors.New("the repository has more than 1000 filters"))
-	}
-	for _, driver := range drivers {
-		for _, setting := range []string{".clean=", ".smudge=", ".process=", ".required=false"} {
-			name, value, _ := strings.Cut(setting, "=")
-			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s%s", len(env)/2, driver, name),
-				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, value))
+	for _, driver := range slices.Compact(drivers) {
+		for _, setting := range [][2]string{{".clean"}, {".smudge"}, {".process"}, {".required", "false"}} {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s%s", len(env)/2, driver, setting[0]),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, setting[1]))
 		}
 	}
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2))
@@ -266,7 +243,7 @@ func (g git) commit(rev string) (string, error) {
 func (g git) baseline(rev string) string {
 	name, err := g.commit(rev)
 	for _, kind := range []string{"refs/heads/", "refs/tags/"} {
-		if (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) && lex.HexName.Match(rev) {
+		if lex.HexName.Match(rev) && (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) {
 			name, err = g.commit(kind + rev)
 		}
 	}

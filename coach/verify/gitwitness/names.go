@@ -19,14 +19,15 @@ const (
 // lines returns the lines of programs that have a word, by their files. Prose and comments do not count.
 func (l *look) lines(tree, word string, options ...string) map[string]string {
 	found := map[string]string{}
-	for file, line := range l.grep(tree, word, append(options, "-F")...) {
-		if text := testcode.Code(file, line+"\n"); text != "" && !testcode.IsProse(file) {
-			found[file] += text
+	for _, f := range l.grep(tree, word, options...) {
+		if text := testcode.Code(f.file, f.line+"\n"); text != "" && !testcode.IsProse(f.file) {
+			found[f.file] += text
 		}
 	}
 	return found
 }
 
+// defines counts the declarations of a name in a text.
 func defines(text, name string) (n int) {
 	for _, m := range lex.Definition.FindAll(text) {
 		if m[1] == name {
@@ -91,9 +92,7 @@ func (l *look) names() {
 		slices.Sort(fact.Files)
 		fact.Files = fact.Files[:min(len(fact.Files), maxFindings)]
 		if fact.Uses == 0 && !fact.Was { // it may be a word of prose or of a comment
-			for range l.grep(l.tree, name, "-w", "-F") {
-				fact.Was = true
-			}
+			fact.Was = len(l.grep(l.tree, name, "-w")) > 0
 		}
 		part := func(p string) bool {
 			return slices.ContainsFunc(strings.Split(p, "/"), func(s string) bool { return s == name || stem(s) == name })
@@ -122,16 +121,15 @@ func (l *look) words() {
 // occurrences returns the lines of a tree that have a text. Prose does not count. Comments count for marks such as TODO
 // alone, and tests do not for debugging.
 func (l *look) occurrences(tree, word string) (list []verify.WordLine) {
-	options := []string{"-F"}
-	if lex.Edge.Match(word) && !lex.Mark.Match(word) {
-		options = append(options, "-w")
+	var options []string
+	isMark := lex.Mark.Match(word)
+	if lex.Edge.Match(word) && !isMark {
+		options = []string{"-w"}
 	}
-	for file, line := range l.grep(tree, word, options...) {
-		if testcode.IsProse(file) || lex.ToDebug.Match(word) && testcode.IsTest(file) {
-			continue
-		}
-		if lex.Mark.Match(word) || testcode.Code(file, line+"\n") != "" {
-			list = append(list, verify.WordLine{File: file, Defines: defines(line, word) > 0})
+	for _, f := range l.grep(tree, word, options...) {
+		counts := isMark || testcode.Code(f.file, f.line+"\n") != ""
+		if counts && !testcode.IsProse(f.file) && !(lex.ToDebug.Match(word) && testcode.IsTest(f.file)) {
+			list = append(list, verify.WordLine{File: f.file, Defines: defines(f.line, word) > 0})
 		}
 	}
 	return list
@@ -140,13 +138,12 @@ func (l *look) occurrences(tree, word string) (list []verify.WordLine) {
 // Has reports whether the baseline of a query has a word in one of its programs, such as the name of a test.
 func (w *Witness) Has(ctx context.Context, baseline, word string) (has bool, err error) {
 	defer catch(&err)
-	v := w.view(must(open(ctx, w.Dir)))
+	v := w.view(ctx)
 	b := must(w.base(v, baseline))
 	if b == nil {
 		return false, nil
 	}
-	for file := range v.grep(b.tree, word, "-F") {
-		has = has || !testcode.IsProse(file) && path.Ext(file) != ".txt"
-	}
-	return has, nil
+	return slices.ContainsFunc(v.grep(b.tree, word), func(f found) bool {
+		return !testcode.IsProse(f.file) && path.Ext(f.file) != ".txt"
+	}), nil
 }

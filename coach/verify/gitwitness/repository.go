@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,7 +31,6 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 	}
 	dir = must(filepath.EvalSymlinks(must(filepath.Abs(dir))))
 	r = &repository{git: git{ctx: ctx, dir: dir}}
-	check(r.checkVersion())
 	about, err := r.line("rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects",
 		"--show-toplevel")
 	if e, ok := errors.AsType[*exitError](err); ok && strings.Contains(e.said, "not a git repository") {
@@ -42,6 +40,9 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 	}
 	check(err)
 	lines := strings.SplitN(about, "\n", 3)
+	if strings.HasPrefix(about, "--") { // it does not know the option, or numbered variables, which switch filters off
+		return nil, errors.New("git is too old: 2.31 or later is needed")
+	}
 	r.shallow, r.objects = lines[0] == "true", lines[1]
 	r.root = must(filepath.EvalSymlinks(filepath.FromSlash(lines[2])))
 	sub, err := filepath.Rel(r.root, dir)
@@ -120,7 +121,7 @@ func (s *store) snapshot(r *repository, depth int) string {
 	// Some files were added although they are ignored.
 	forced := must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard"))
 	var links []string // the submodules in the index
-	for e := range entries(must(mine.names("ls-files", "-z", "--stage"))) {
+	for _, e := range entries(must(mine.names("ls-files", "-z", "--stage"))) {
 		if e.mode == "160000" {
 			links = append(links, e.name)
 		}
@@ -194,16 +195,14 @@ func (r *repository) lstat(name string) (os.FileInfo, error) {
 // entry is a line of ls-tree. Of a line of ls-files --stage, hash is the stage.
 type entry struct{ mode, hash, name string }
 
-func entries(lines []string) iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		for _, line := range lines {
-			about, name, ok := strings.Cut(line, "\t")
-			fields := strings.Fields(about)
-			if ok && len(fields) == 3 && !yield(entry{fields[0], fields[2], name}) {
-				return
-			}
+func entries(lines []string) (list []entry) {
+	for _, line := range lines {
+		about, name, _ := strings.Cut(line, "\t")
+		if fields := strings.Fields(about); len(fields) == 3 {
+			list = append(list, entry{fields[0], fields[2], name})
 		}
 	}
+	return list
 }
 
 // graft puts a tree of the repository inner into the index of mine, in the place of a submodule.
@@ -213,7 +212,7 @@ func (s *store) graft(mine *repository, name, tree string, inner *repository) {
 		s.others = append(s.others, inner.objects)
 	}
 	var in strings.Builder
-	for e := range entries(must(s.in(inner, "none").names("ls-tree", "-r", "-z", tree))) {
+	for _, e := range entries(must(s.in(inner, "none").names("ls-tree", "-r", "-z", tree))) {
 		if e.mode != "160000" {
 			fmt.Fprintf(&in, "%s %s\t%s/%s\x00", e.mode, e.hash, name, e.name)
 		}
@@ -238,7 +237,7 @@ func (r *repository) ignored() []string {
 func (s *store) baseTree(r *repository, commit string) string {
 	tree := must(r.line("rev-parse", "--verify", "--end-of-options", commit+"^{tree}"))
 	mine, begun := s.in(r, "index-base"), false
-	for e := range entries(must(r.names("ls-tree", "-r", "-z", tree))) {
+	for _, e := range entries(must(r.names("ls-tree", "-r", "-z", tree))) {
 		if e.mode != "160000" {
 			continue
 		}

@@ -38,6 +38,7 @@ func (l *look) shown() {
 	if len(l.q.Shown) == 0 {
 		return
 	}
+	asked := l.q.Shown[:min(len(l.q.Shown), maxShown)]
 	programs, documents := newVocabulary(), newVocabulary()
 	for _, d := range l.list {
 		if project.Byproduct(d.Path) {
@@ -48,20 +49,20 @@ func (l *look) shown() {
 			v = documents
 		}
 		v.file(d.Path)
-		if isTooLarge(l.read[d.old]) || isTooLarge(l.read[d.now]) {
+		old, now, ok := l.texts(&d)
+		if !ok {
 			l.unseen("%s is too large to be read", d.Path)
 			continue
 		}
-		old, now := strings.Split(string(l.read[d.old]), "\n"), strings.Split(string(l.read[d.now]), "\n")
 		added, removed := v.lines(now, old), v.lines(old, now)
 		v.count(added)
-		for _, word := range l.q.Shown[:min(len(l.q.Shown), maxShown)] {
+		for _, word := range asked {
 			if hasWord(removed, word) && !hasWord(added, word) && !slices.Contains(l.facts.Dropped, word) {
 				l.facts.Dropped = append(l.facts.Dropped, word)
 			}
 		}
 	}
-	for _, word := range l.q.Shown[:min(len(l.q.Shown), maxShown)] {
+	for _, word := range asked {
 		if programs.has(word) {
 			l.facts.Shown = append(l.facts.Shown, word)
 		}
@@ -92,14 +93,14 @@ func (v *vocabulary) file(p string) {
 
 // lines adds the lines that the other version of a file does not have, and the declarations above them. It returns those
 // lines, in lower case.
-func (v *vocabulary) lines(list, other []string) string {
+func (v *vocabulary) lines(list, other string) string {
 	known := map[string]bool{}
-	for _, line := range other {
+	for line := range strings.SplitSeq(other, "\n") {
 		known[line] = true
 	}
 	var text strings.Builder
 	header := "" // the declaration above, until it was added
-	for _, line := range list {
+	for line := range strings.SplitSeq(list, "\n") {
 		if lex.Definition.Match(line[:min(len(line), maxHeader)]) {
 			header = line[:min(len(line), maxHeader)]
 		}
@@ -121,21 +122,19 @@ func (v *vocabulary) lines(list, other []string) string {
 // hasWord reports whether a text in lower case has a word, as a whole.
 func hasWord(text, word string) bool {
 	word = strings.ToLower(strings.TrimPrefix(word, "="))
-	for at := 0; word != ""; {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
+	isPart := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
+	last := byte(' ') // before the rest of the text
+	for before, after, ok := strings.Cut(text, word); ok && word != ""; before, after, ok = strings.Cut(after, word) {
+		if before != "" {
+			last = before[len(before)-1]
 		}
-		from, to := at+i, at+i+len(word)
-		if !(from > 0 && wordByte(text[from-1])) && !(to < len(text) && wordByte(text[to])) {
+		if !isPart(last) && (after == "" || !isPart(after[0])) {
 			return true
 		}
-		at = to
+		last = word[len(word)-1]
 	}
 	return false
 }
-
-func wordByte(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
 
 // add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
 func (v *vocabulary) add(line string) {
@@ -183,8 +182,10 @@ func (v *vocabulary) has(word string) bool {
 		})
 	}
 	lower := strings.ToLower(word)
-	if option, ok := strings.CutPrefix(lower, "--"); ok {
-		return v.words["--"+option] || v.words["--"+strings.ReplaceAll(option, "-", "_")]
+	option, isOption := strings.CutPrefix(lower, "--")
+	hasOption := v.words["--"+option] || v.words["--"+strings.ReplaceAll(option, "-", "_")]
+	if isOption {
+		return hasOption
 	} else if strings.HasPrefix(lower, "/") {
 		return strings.Contains(v.text.String(), lower)
 	}
@@ -195,16 +196,14 @@ func (v *vocabulary) has(word string) bool {
 	if at != "" && slices.ContainsFunc(v.paths, file) {
 		return true
 	}
-	if lower != word {
+	switch {
+	case lower != word:
 		return v.words[word]
-	}
-	if exact {
-		return v.words["--"+lower] || v.words["--"+strings.ReplaceAll(lower, "-", "_")]
-	}
-	if v.words[lower] || v.words[strings.TrimSuffix(lower, "s")] || v.words[lower+"s"] {
+	case exact:
+		return hasOption
+	case v.words[lower] || v.words[strings.TrimSuffix(lower, "s")] || v.words[lower+"s"]:
 		return true
-	}
-	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+	case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
 	}
 	for _, have := range v.stems[lower[:min(len(lower), minStem)]] {

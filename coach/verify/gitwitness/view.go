@@ -2,10 +2,10 @@ package gitwitness
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,19 +92,19 @@ func (v *view) diff(from, to string) []difference {
 	return list
 }
 
-// texts returns the contents of objects, as far as they fit. One that is not a file has none. One that is too large
+// contents returns the texts of objects, as far as they fit. One that is not a file has none. One that is too large
 // has a text of that size.
-func (v *view) texts(objects []string) map[string][]byte {
+func (v *view) contents(objects []string) map[string][]byte {
 	objects = slices.DeleteFunc(objects, func(o string) bool { return strings.Trim(o, "0") == "" })
-	found := map[string][]byte{}
+	texts := map[string][]byte{}
 	if len(objects) == 0 {
-		return found
+		return texts
 	}
 	all, over, err := v.mine.limited(maxAnswer, strings.Join(objects, "\n")+"\n", "cat-file", "--batch")
 	check(err)
 	for _, o := range objects {
 		if over {
-			found[o] = tooLarge() // unless it came before the limit
+			texts[o] = tooLarge() // unless it came before the limit
 		}
 	}
 	for len(all) > 0 { // NAME TYPE SIZE, the content, each with the end of a line; or NAME missing
@@ -117,15 +117,15 @@ func (v *view) texts(objects []string) map[string][]byte {
 		if err == nil && size >= len(rest) {
 			break // it was cut off
 		}
-		delete(found, fields[0])
+		delete(texts, fields[0])
+		if err == nil && fields[1] == "blob" {
+			texts[fields[0]] = rest[:size]
+		}
 		if all = rest; err == nil {
 			all = rest[size+1:]
 		}
-		if err == nil && fields[1] == "blob" {
-			found[fields[0]] = rest[:size]
-		}
 	}
-	return found
+	return texts
 }
 
 // tooLarge stands for a text that is not read.
@@ -133,25 +133,26 @@ var tooLarge = sync.OnceValue(func() []byte { return make([]byte, maxSource) })
 
 func isTooLarge(text []byte) bool { return len(text) >= maxSource }
 
-// grep returns the lines of a tree that git grep finds, with their files.
-func (v *view) grep(tree, pattern string, options ...string) iter.Seq2[string, string] {
-	args := slices.Concat([]string{"grep", "-z", "-I"}, options, []string{"-e", pattern, tree})
-	text, _, err := v.mine.limited(maxSource, "", args...)
+// found is a line that git grep found.
+type found struct{ file, line string }
+
+// grep returns the lines of a tree with a text.
+func (v *view) grep(tree, text string, options ...string) (list []found) {
+	out, _, err := v.mine.limited(maxSource, "", slices.Concat([]string{"grep", "-z", "-I", "-F"}, options,
+		[]string{"-e", text, tree})...)
 	if !exited(err, 1) {
 		check(err)
 	}
-	return func(yield func(file, line string) bool) {
-		for line := range strings.Lines(string(text)) {
-			file, line, _ := strings.Cut(strings.TrimPrefix(line, tree+":"), "\x00")
-			if !yield(file, strings.TrimRight(line, "\r\n")) {
-				return
-			}
-		}
+	for line := range strings.Lines(string(out)) {
+		file, line, _ := strings.Cut(strings.TrimPrefix(line, tree+":"), "\x00")
+		list = append(list, found{file, strings.TrimRight(line, "\r\n")})
 	}
+	return list
 }
 
 // view reads the working tree into the witness's store.
-func (w *Witness) view(r *repository) *view {
+func (w *Witness) view(ctx context.Context) *view {
+	r := must(open(ctx, w.Dir))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dir == "" {
@@ -159,10 +160,9 @@ func (w *Witness) view(r *repository) *view {
 	}
 	s := newStore(w.dir)
 	for _, name := range w.Own {
-		if abs, err := filepath.Abs(name); err == nil {
-			if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
-				s.own = append(s.own, filepath.Join(dir, filepath.Base(abs)))
-			}
+		abs := must(filepath.Abs(name))
+		if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+			s.own = append(s.own, filepath.Join(dir, filepath.Base(abs)))
 		}
 	}
 	for _, snap := range []*Snapshot{w.Base, w.First} {

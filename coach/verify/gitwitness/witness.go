@@ -87,7 +87,7 @@ func Take(ctx context.Context, dir, store string) (s Snapshot, err error) {
 // returns the hash of the working tree now.
 func (w *Witness) Changed(ctx context.Context, tree string) (list []verify.Change, now string, err error) {
 	defer catch(&err)
-	v := w.view(must(open(ctx, w.Dir)))
+	v := w.view(ctx)
 	for _, d := range v.diff(tree, v.tree) {
 		list = append(list, d.Change)
 	}
@@ -99,7 +99,7 @@ func (w *Witness) Changed(ctx context.Context, tree string) (list []verify.Chang
 // all of it.
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
 	defer catch(&err)
-	v := w.view(must(open(ctx, w.Dir)))
+	v := w.view(ctx)
 	from := cmp.Or(v.head, v.empty)
 	if b := must(w.base(v, baseline)); b != nil {
 		from = b.tree
@@ -172,7 +172,7 @@ func (l *look) unseen(format string, args ...any) {
 
 func (l *look) all(ctx context.Context) (err error) {
 	defer catch(&err)
-	l.view = l.w.view(must(open(ctx, l.w.Dir)))
+	l.view = l.w.view(ctx)
 	l.facts.Tree = l.tree
 	l.base, err = l.w.base(l.view, l.q.Baseline)
 	switch {
@@ -229,7 +229,7 @@ func (l *look) compare() {
 			rest = append(rest, d.old, d.now)
 		}
 	}
-	l.read = l.view.texts(append(first, rest...))
+	l.read = l.contents(append(first, rest...))
 }
 
 // filters returns the filters of changed files, for those that have one.
@@ -328,20 +328,20 @@ func (l *look) tests() {
 		if !testcode.MayHoldTests(d.Path) || d.Why != "" {
 			continue
 		}
-		old, now := l.read[d.old], l.read[d.now]
-		if isTooLarge(old) || isTooLarge(now) {
+		old, now, ok := l.texts(&d)
+		if !ok {
 			l.unseen("%s is too large: the tests in it were not compared", d.Path)
 			continue
 		}
-		if d.Kind != verify.Added && len(old) > 0 {
-			before = append(before, testcode.File{Path: d.Path, Text: old})
+		if d.Kind != verify.Added && old != "" {
+			before = append(before, testcode.File{Path: d.Path, Text: []byte(old)})
 		}
 		if d.Kind != verify.Removed {
-			after = append(after, testcode.File{Path: d.Path, Text: now})
+			after = append(after, testcode.File{Path: d.Path, Text: []byte(now)})
 		}
-		kept := testcode.Modules(string(now))
-		if d.Kind == verify.Removed && testcode.IsTest(d.Path) || slices.ContainsFunc(testcode.Modules(string(old)),
-			func(m string) bool { return !slices.Contains(kept, m) }) {
+		kept := testcode.Modules(now)
+		lost := func(m string) bool { return !slices.Contains(kept, m) }
+		if d.Kind == verify.Removed && testcode.IsTest(d.Path) || slices.ContainsFunc(testcode.Modules(old), lost) {
 			l.facts.Gone = append(l.facts.Gone, d.Path)
 		}
 	}

@@ -120,7 +120,7 @@ func TestSymbolicLinks(t *testing.T) {
 		"way-out":        "outside unverified  way-out",
 		"way-out/f.go":   "outside unverified  way-out/f.go",
 		"way-out/new.go": "missing not_met  way-out/new.go",
-		"nowhere-out.go": "outside unverified  nowhere-out.go",
+		"nowhere-out.go": "missing met added nowhere-out.go",
 		"nowhere.go":     "missing met added nowhere.go",
 		"loop.go":        "missing met added loop.go",
 	}
