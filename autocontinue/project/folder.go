@@ -62,15 +62,10 @@ func (f Folder) Skills() ([]skills.Skill, []error) {
 // ReadFolder reads the folder of the project root. A project without any of the files is [fs.ErrNotExist]. A link that
 // leads out of the project and a folder that is too large are errors.
 func ReadFolder(root string) (Folder, error) {
-	f := Folder{Root: root}
+	f := Folder{Root: root, content: fstest.MapFS{}}
 	tree, err := os.OpenRoot(root)
 	if err == nil {
 		defer tree.Close()
-		if f.Files, err = names(tree.FS()); err == nil && len(f.Files) == 0 {
-			err = fmt.Errorf("%s: %w", filepath.Join(root, folderName), fs.ErrNotExist)
-		}
-	}
-	if err == nil {
 		err = f.read(tree.FS())
 	}
 	if err != nil {
@@ -79,32 +74,33 @@ func ReadFolder(root string) (Folder, error) {
 	return f, nil
 }
 
-// names returns the files that count: all below .sidecoach, and the skills of the agents.
-func names(tree fs.FS) (files []string, err error) {
-	err = fs.WalkDir(tree, folderName, func(name string, e fs.DirEntry, err error) error {
+// read reads the files that count: all below .sidecoach, and the skills of the agents. Opening a pipe can block forever,
+// so it looks first.
+func (f *Folder) read(tree fs.FS) error {
+	err := fs.WalkDir(tree, folderName, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case name == folderName && errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err == nil && !e.IsDir():
-			files = append(files, name)
+			f.Files = append(f.Files, name)
 		}
-		if err == nil && len(files) > maxFiles {
+		if err == nil && len(f.Files) > maxFiles {
 			err = fmt.Errorf("%s has more than %d files", folderName, maxFiles)
 		}
 		return err
 	})
 	for _, folder := range skills.Folders() {
 		found, _ := fs.Glob(tree, folder+"/*/SKILL.md") // the pattern is valid
-		files = append(files, found[:min(len(found), maxFiles)]...)
+		f.Files = append(f.Files, found[:min(len(found), maxFiles)]...)
 	}
-	slices.Sort(files)
-	return files, err
-}
-
-// read reads the files into memory. Opening a pipe can block forever, so it looks first.
-func (f *Folder) read(tree fs.FS) error {
-	f.content = fstest.MapFS{}
+	if err == nil && len(f.Files) == 0 {
+		err = fmt.Errorf("%s: %w", filepath.Join(f.Root, folderName), fs.ErrNotExist)
+	}
+	slices.Sort(f.Files)
 	hash, size := sha256.New(), int64(0)
+	if err != nil {
+		return err
+	}
 	for _, name := range f.Files {
 		info, err := fs.Stat(tree, name)
 		if err != nil {
@@ -134,31 +130,29 @@ func Root(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, root := range all {
-		for _, sign := range []string{folderName, ".git"} {
-			if _, err := os.Lstat(filepath.Join(root, sign)); err == nil {
-				return root, nil
-			}
+	isRoot := func(dir string) bool {
+		_, err := os.Lstat(filepath.Join(dir, folderName))
+		if err != nil {
+			_, err = os.Lstat(filepath.Join(dir, ".git"))
 		}
+		return err == nil
 	}
-	return all[0], nil
+	return all[max(0, slices.IndexFunc(all, isRoot))], nil
 }
 
 // above returns the real path of dir, and the folders above it, the nearest first.
-func above(dir string) ([]string, error) {
-	dir, err := filepath.Abs(dir)
+func above(dir string) (list []string, err error) {
+	dir, err = filepath.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("project: %w", err)
 	}
-	list := []string{dir}
-	for parent := filepath.Dir(dir); parent != dir; parent = filepath.Dir(dir) {
-		dir = parent
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		list = append(list, dir)
 	}
-	return list, nil
+	return append(list, dir), nil
 }
 
 // agents are variables that agents set for the commands that they run, and the agent's name.

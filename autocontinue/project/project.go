@@ -10,15 +10,8 @@
 //
 // The agent can write to the folder of its project. Because of the hash, a change has no effect. Because the goal is a
 // copy, a change of the plan has none either. [AgentIn] finds the environment of an agent, so that a command can refuse
-// to give trust there. None of this stops an agent that means to cheat: it can do what the user can do.
-//
-// A folder has at most 1 MiB and 500 files, a goal at most 50 criteria. What nobody used for 30 days is forgotten, see
-// package filestore.
-//
-// # Errors
-//
-// [ErrNotAllowed] is a folder that nobody has allowed. Every other error is that of the file system or of
-// the store.
+// to give trust there. None of this stops an agent that means to cheat: it can do what the user can do. A folder has at
+// most 1 MiB and 500 files, a goal at most 50 criteria. What nobody used for 30 days is forgotten, see package filestore.
 package project
 
 import (
@@ -58,12 +51,8 @@ func Open(store *filestore.Store, host string, now func() time.Time) *Projects {
 	return &Projects{store, host, now}
 }
 
-func (p *Projects) document(root string) (*filestore.Document[settings], error) {
-	return filestore.NewDocument[settings](p.store, "projects", root)
-}
-
 func (p *Projects) load(ctx context.Context, root string) (s settings, err error) {
-	doc, err := p.document(root)
+	doc, err := filestore.NewDocument[settings](p.store, "projects", root)
 	if err == nil {
 		s, err = doc.Load(ctx)
 	}
@@ -71,7 +60,7 @@ func (p *Projects) load(ctx context.Context, root string) (s settings, err error
 }
 
 func (p *Projects) update(ctx context.Context, root string, fn func(*settings)) error {
-	doc, err := p.document(root)
+	doc, err := filestore.NewDocument[settings](p.store, "projects", root)
 	if err != nil {
 		return err
 	}
@@ -96,10 +85,10 @@ func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 		return Folder{}, err
 	}
 	s, err := p.load(ctx, root)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Folder{}, err
-	}
-	if s.Allowed == "" {
+	case s.Allowed == "":
 		if _, err := os.Lstat(filepath.Join(root, folderName)); err != nil {
 			return Folder{}, nil
 		}

@@ -11,14 +11,12 @@ import (
 )
 
 // Pattern is a regular expression. It is safe for concurrent use.
-type Pattern struct {
-	expr string
-	once sync.Once
-	re   *regexp.Regexp
-}
+type Pattern struct{ compile func() *regexp.Regexp }
 
 // New returns the pattern of an expression. An expression that is not valid panics when it is used.
-func New(expr string) *Pattern { return &Pattern{expr: expr} }
+func New(expr string) *Pattern {
+	return &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
 
 // Load fills the fields of a struct, patterns and lists of words, with the entries of their names. A pattern can name
 // lists above it: {{Make Edit}} stands for their words as alternatives. It panics if fields and entries differ.
@@ -74,10 +72,7 @@ func Entries(text string) iter.Seq2[string, string] {
 }
 
 // Regexp returns the compiled expression.
-func (p *Pattern) Regexp() *regexp.Regexp {
-	p.once.Do(func() { p.re = regexp.MustCompile(p.expr) })
-	return p.re
-}
+func (p *Pattern) Regexp() *regexp.Regexp { return p.compile() }
 
 // Match reports whether the pattern occurs in s.
 func (p *Pattern) Match(s string) bool { return p.Regexp().MatchString(s) }
