@@ -14,20 +14,20 @@ import (
 
 // goTestFlags returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
 func goTestFlags(words []string) int {
-	folder := func(i int) int { // skips "-C dir" and "-C=dir"
+	afterFolder := func(i int) int { // behind "-C dir" or "-C=dir"
 		switch {
-		case i < len(words) && lex.GoFolder.Match(words[i]) && strings.Contains(words[i], "="):
+		case i >= len(words) || !lex.GoFolder.Match(words[i]):
+			return i
+		case strings.Contains(words[i], "="):
 			return i + 1
-		case i+1 < len(words) && lex.GoFolder.Match(words[i]):
-			return i + 2
 		}
-		return i
+		return min(i+2, len(words))
 	}
-	test := folder(1)
+	test := afterFolder(1)
 	if !lex.GoProgram.Match(filepath.Base(words[0])) || test >= len(words) || words[test] != "test" {
 		return -1
 	}
-	return folder(test + 1)
+	return afterFolder(test + 1)
 }
 
 // goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.
@@ -193,14 +193,50 @@ func (p *goPackage) testEvent(t *test, ev event) {
 	}
 }
 
-// doubt says why a package that ended well shows nothing.
-func (p *goPackage) doubt(noTests bool) string {
-	counts := map[result]int{}
+// count adds the tests of a package to a run. A test with a failing subtest is not named among the failures. The doubt
+// says why a package that ended well shows nothing.
+func (p *goPackage) count(r *verify.Run, noTests bool) (doubt string) {
+	var number [failed + 1]int // of all tests, by their results
+	failures, holders := len(r.Failures), map[string]bool{}
 	for _, t := range p.order {
-		counts[t.result]++
+		number[t.result]++
 		if t.open && p.strange == "" {
 			p.strange = t.name + " was started and never ended"
 		}
+		if i := strings.LastIndexByte(t.name, '/'); i >= 0 && t.result == failed {
+			holders[t.name[:i]] = true
+		}
+	}
+	fails := func(name string, output []byte) {
+		r.Failures = append(r.Failures, name)
+		if len(r.Output) < keepShow {
+			r.Output += string(output)
+		}
+	}
+	for _, t := range p.order {
+		name, sub := fmt.Sprintf("%s (%s)", t.name, p.name), strings.Contains(t.name, "/")
+		switch {
+		case t.result == passed && sub:
+			r.Parts++
+		case t.result == passed:
+			r.Passed++
+		case t.result == failed && !sub:
+			r.Failed++
+		case t.result == skipped && !sub:
+			r.Skipped++
+		}
+		if t.result == passed && len(r.Passes) < maxPasses {
+			r.Passes = append(r.Passes, name)
+		}
+		if t.result == failed && !holders[t.name] {
+			fails(name, t.output)
+		}
+	}
+	switch {
+	case p.result == passed:
+		r.Passes = append(r.Passes, p.name)
+	case p.result == failed && len(r.Failures) == failures:
+		fails(p.name, p.output)
 	}
 	switch {
 	case p.strange != "":
@@ -209,66 +245,26 @@ func (p *goPackage) doubt(noTests bool) string {
 		return "no result was reported"
 	case p.result == passed && len(p.tests) == 0 && !noTests && !bytes.Contains(p.output, []byte("no tests to run")):
 		return "it ended well without a test"
-	case counts[passed] == 0 && counts[skipped] > 0:
+	case number[passed] == 0 && number[skipped] > 0:
 		return "all of its tests were skipped"
 	}
 	return ""
 }
 
-// count counts the tests of a package. A test with a failing subtest is not named among the failures.
-func (p *goPackage) count(r *verify.Run) {
-	failures, holders := len(r.Failures), map[string]bool{}
-	for _, t := range p.order {
-		if i := strings.LastIndexByte(t.name, '/'); i >= 0 && t.result == failed {
-			holders[t.name[:i]] = true
-		}
-	}
-	show := func(output []byte) {
-		if len(r.Output) < keepShow {
-			r.Output += string(output)
-		}
-	}
-	number := map[result]*int{passed: &r.Passed, failed: &r.Failed, skipped: &r.Skipped, running: new(int)}
-	for _, t := range p.order {
-		name := fmt.Sprintf("%s (%s)", t.name, p.name)
-		if !strings.Contains(t.name, "/") {
-			*number[t.result]++
-		} else if t.result == passed {
-			r.Parts++
-		}
-		if t.result == passed && len(r.Passes) < maxPasses {
-			r.Passes = append(r.Passes, name)
-		}
-		if t.result == failed && !holders[t.name] {
-			r.Failures = append(r.Failures, name)
-			show(t.output)
-		}
-	}
-	switch {
-	case p.result == passed:
-		r.Passes = append(r.Passes, p.name)
-	case p.result == failed && len(r.Failures) == failures:
-		r.Failures = append(r.Failures, p.name)
-		show(p.output)
-	}
-}
-
 // judge says what a run amounts to, and why it is not Met.
 func (e *events) judge(r *verify.Run, res Result) {
-	broken, compiled, other, failures := 0, 0, 0, false
+	broken, compiled, other, failures := 0, false, false, false
 	var doubts []string
 	for _, p := range e.order {
-		p.count(r)
+		doubt := p.count(r, e.noTests)
 		fails := slices.ContainsFunc(p.order, func(t *test) bool { return t.result == failed })
 		failures = failures || fails
-		switch doubt := p.doubt(e.noTests); {
+		switch {
 		case p.result == failed && p.broken:
 			broken++
-			if !p.setup {
-				compiled++ // all of its imports are there
-			}
+			compiled = compiled || !p.setup // all of its imports are there
 		case p.result == failed && !fails:
-			other++
+			other = true
 		case doubt != "":
 			doubts = append(doubts, p.name+": "+doubt)
 		}
@@ -277,36 +273,39 @@ func (e *events) judge(r *verify.Run, res Result) {
 	r.Counted = r.Total > 0
 	r.Failures = r.Failures[:min(len(r.Failures), maxFailed)]
 	text := string(e.build) + string(e.noise) + res.Output
-	lacks := strings.TrimSpace(lex.GoLacks.Regexp().FindString(text))
+	lacks := ""
+	if (broken > 0 || res.Exit != 0) && !(compiled && !lex.GoLacks.Match(lex.CodeLine.Replace(text, ""))) {
+		lacks = strings.TrimSpace(lex.GoLacks.Regexp().FindString(text))
+	}
 	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
-	r.Status = verify.NotMet
+	is := func(status verify.Status, why string, args ...any) {
+		r.Status, r.Why = status, fmt.Sprintf(why, args...)
+	}
 	switch {
 	case failures:
-		r.Why = plural(r.Failed, "test", "tests") + " failed"
+		is(verify.NotMet, "%s failed", plural(r.Failed, "test", "tests"))
 	case res.Why != "":
-		r.Status, r.Why = verify.Unverified, "go test did not come to its end: "+res.Why
-	case other > 0:
-		r.Why = "a package failed without a failed test"
+		is(verify.Unverified, "go test did not come to its end: %s", res.Why)
+	case other:
+		is(verify.NotMet, "a package failed without a failed test")
 	case e.names >= maxNames:
-		r.Status, r.Why = verify.Unverified, "there are more tests than are counted"
-	case (broken > 0 || res.Exit != 0) && lacks != "" && !badModule &&
-		!(compiled > 0 && !lex.GoLacks.Match(lex.CodeLine.Replace(text, ""))):
-		r.Status, r.Why = verify.Unverified, "this machine lacks something: "+lacks
+		is(verify.Unverified, "there are more tests than are counted")
+	case lacks != "" && !badModule:
+		is(verify.Unverified, "this machine lacks something: %s", lacks)
 	case broken > 0:
-		r.Why = plural(broken, "package was", "packages were") + " not built"
+		is(verify.NotMet, "%s not built", plural(broken, "package was", "packages were"))
 	case badModule:
-		r.Why = "go.mod cannot be read"
+		is(verify.NotMet, "go.mod cannot be read")
 	case res.Exit != 0:
-		r.Status, r.Why = verify.Unverified, fmt.Sprintf("go test ended with exit status %d and no failed test", res.Exit)
+		is(verify.Unverified, "go test ended with exit status %d and no failed test", res.Exit)
 	case !e.seen:
-		r.Status, r.Why = verify.Unverified, "go test reported nothing"
+		is(verify.Unverified, "go test reported nothing")
+	case len(doubts) > maxDoubts:
+		is(verify.Unverified, "%s; and %d more packages", strings.Join(doubts[:maxDoubts], "; "), len(doubts)-maxDoubts)
 	case len(doubts) > 0:
-		r.Status, r.Why = verify.Unverified, strings.Join(doubts[:min(len(doubts), maxDoubts)], "; ")
-		if more := len(doubts) - maxDoubts; more > 0 {
-			r.Why += fmt.Sprintf("; and %d more packages", more)
-		}
+		is(verify.Unverified, "%s", strings.Join(doubts, "; "))
 	case r.Passed == 0:
-		r.Status, r.Why = verify.Unverified, "no test ran"
+		is(verify.Unverified, "no test ran")
 	default:
 		r.Status = verify.Met
 	}

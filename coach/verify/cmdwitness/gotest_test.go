@@ -65,7 +65,7 @@ func TestEvents(t *testing.T) {
 			p := e.packages["p"]
 			require.NotNil(t, p)
 			var r verify.Run
-			p.count(&r)
+			p.count(&r, false)
 			assert.Equal(t, [3]int{tt.passes, tt.fails, tt.parts}, [3]int{r.Passed, r.Failed, r.Parts})
 			assert.Equal(t, tt.strange, p.strange)
 		})

@@ -1,19 +1,16 @@
 // Package cmdwitness runs a command that the host names, and reports how it ended and how many tests passed.
 //
 // [Witness] is a [verify.Witness] that runs the commands of a query. It runs go test with -json and -count=1, so that
-// single tests are seen. [Run] runs one program without a shell, without
-// secrets in its environment ([Environment]), and with a timeout. [Split] takes a command line apart. [Find] finds
-// the command that tests a project, and [Root] the folder where it runs.
+// single tests are seen. [Run] runs one program without a shell, without secrets in its environment ([Environment]), and
+// with a timeout. [Split] takes a command line apart. [Find] finds the command that tests a project, and [Root] the
+// folder where it runs.
 //
 // # Limits
 //
 // A command and its children run with the rights of this process. They are stopped, not isolated. When the run or
 // this process ends, even by SIGKILL, every process of the command's group is killed. A process that leaves its group
-// (setsid) goes on. A program that controls the test run can print anything.
-//
-// Code in a TestMain or in an init function can leave Go tests out and can forge results. gitwitness names files that
-// changed in this way as suspects. Benchmarks count where they fail. A go test with -count=0 or -json=false shows
-// nothing.
+// (setsid) goes on. A program that controls the test run can print anything: gitwitness names files that changed and
+// can do so. Benchmarks count where they fail. A go test with -count=0 or -json=false shows nothing.
 package cmdwitness
 
 import (
@@ -83,14 +80,23 @@ func (e *startError) Unwrap() error { return e.Err }
 //
 // The error is the context's, a *startError, or says what is wrong with cmd.
 func Run(ctx context.Context, cmd Command) (Result, error) {
-	if err := cmd.check(); err != nil {
-		return Result{}, fmt.Errorf("cmdwitness: %w", err)
-	}
-	if ctx == nil {
-		return Result{}, errors.New("cmdwitness: the context is nil: give context.Background() if there is none")
-	}
-	if ctx.Err() != nil {
+	fault := ""
+	switch {
+	case ctx == nil:
+		fault = "the context is nil: give context.Background() if there is none"
+	case len(cmd.Args) == 0 || cmd.Args[0] == "":
+		fault = "no program is named"
+	case cmd.Dir == "":
+		fault = "the folder to run in is not set"
+	case cmd.Timeout < 0:
+		fault = "the timeout is negative"
+	case cmd.Keep < 0:
+		fault = "the size of the output that is kept is negative"
+	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
+	}
+	if fault != "" {
+		return Result{}, errors.New("cmdwitness: " + fault)
 	}
 	timeout := cmp.Or(cmd.Timeout, DefaultTimeout)
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
@@ -148,39 +154,24 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	return r, nil
 }
 
-func (c Command) check() error {
-	switch {
-	case len(c.Args) == 0 || c.Args[0] == "":
-		return errors.New("no program is named")
-	case c.Dir == "":
-		return errors.New("the folder to run in is not set")
-	case c.Timeout < 0:
-		return errors.New("the timeout is negative")
-	case c.Keep < 0:
-		return errors.New("the size of the output that is kept is negative")
-	}
-	return nil
-}
-
 // stops reports whether a signal stops a program from outside, and says nothing about the program:
 // hangup, interrupt, quit, kill, terminate.
 func stops(number int) bool { return slices.Contains([]int{1, 2, 3, 9, 15}, number) }
 
 // tail is a writer that keeps the last bytes written to it. It never fails, and is safe for concurrent use.
 type tail struct {
-	max   int
-	mu    sync.Mutex
-	kept  []byte // at most twice max
-	total int64
+	max  int
+	mu   sync.Mutex
+	kept []byte // at most twice max
+	lost bool   // something came before
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := len(p)
-	t.total += int64(n)
+	t.lost = t.lost || len(t.kept)+len(p) > t.max
 	t.kept = appendTail(t.kept, p[max(0, len(p)-t.max):], t.max)
-	return n, nil
+	return len(p), nil
 }
 
 // String returns what is kept, as valid UTF-8. If something came before it, it begins at the start of a line where
@@ -189,10 +180,8 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := string(t.kept[max(0, len(t.kept)-t.max):])
-	if t.total > int64(len(s)) {
-		if _, rest, ok := strings.Cut(s, "\n"); ok && rest != "" {
-			s = rest
-		}
+	if _, rest, _ := strings.Cut(s, "\n"); t.lost && rest != "" {
+		s = rest
 	}
 	return strings.ToValidUTF8(s, "\ufffd")
 }

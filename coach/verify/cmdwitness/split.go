@@ -36,15 +36,14 @@ func Split(line string) ([]string, error) {
 		return nil, errShell
 	case len(call.Assigns) > 0:
 		return nil, errors.New("it sets a variable, which needs a shell: use env, or put it into a script")
+	case slices.ContainsFunc(call.Args, needsShell):
+		return nil, fmt.Errorf("%w, or quote it", errShell)
 	}
-	if !slices.ContainsFunc(call.Args, needsShell) {
-		words, err := expand.Fields(&expand.Config{}, call.Args...) // removes quotes; nil would share one configuration
-		if err == nil && words[0] == "" {
-			err = errors.New("the command is empty")
-		}
-		return words, err
+	words, err := expand.Fields(&expand.Config{}, call.Args...) // removes quotes; nil would share one configuration
+	if err == nil && words[0] == "" {
+		err = errors.New("the command is empty")
 	}
-	return nil, fmt.Errorf("%w, or quote it", errShell)
+	return words, err
 }
 
 // needsShell reports whether a shell changes more in a word than its quotes.
@@ -53,8 +52,10 @@ func needsShell(w *syntax.Word) bool {
 		switch p := part.(type) {
 		case *syntax.SglQuoted:
 		case *syntax.DblQuoted:
-			if slices.ContainsFunc(p.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.Lit); return !ok }) {
-				return true
+			for _, inside := range p.Parts {
+				if _, ok := inside.(*syntax.Lit); !ok {
+					return true
+				}
 			}
 		case *syntax.Lit:
 			if lex.ShellPattern.Match(p.Value) {
