@@ -42,7 +42,7 @@ var hardening = []string{
 	"--no-pager", "--no-optional-locks", "--no-replace-objects",
 }
 
-// environment is what git runs with beside the clean one of this process, which has no GIT_ variable.
+// environment is what git runs with beside the clean one of this process.
 var environment = []string{
 	"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=:", "GIT_ALLOW_PROTOCOL=none",
 	"GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0", "GIT_GRAFT_FILE=" + os.DevNull, // grafts are made-up parents
@@ -123,10 +123,8 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	r, err := cmdwitness.Run(g.ctx, cmd)
 	switch {
 	case err != nil:
-	case r.Why != "":
-		err = &exitError{args[0], -1, r.Why}
-	case r.Exit != 0:
-		err = &exitError{args[0], r.Exit, said(r.Output)}
+	case r.Why != "" || r.Exit != 0:
+		err = &exitError{args[0], r.Exit, cmp.Or(r.Why, said(r.Output))}
 	}
 	return out.text.Bytes(), out.over, err
 }
@@ -147,15 +145,14 @@ func (a *answer) Write(p []byte) (int, error) {
 
 // said returns the last complaint of git, in short.
 func said(output string) string {
-	var last string
+	last := ""
 	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "hint:") &&
-			(last == "" || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "error:")) {
+		line, isFatal := strings.CutPrefix(strings.TrimSpace(line), "fatal: ")
+		line, isError := strings.CutPrefix(line, "error: ")
+		if line != "" && (last == "" || isFatal || isError) {
 			last = line
 		}
 	}
-	last = strings.TrimPrefix(strings.TrimPrefix(last, "fatal: "), "error: ")
 	return plaintext.MaskedLine(last, 200)
 }
 
@@ -228,25 +225,18 @@ func (g git) commit(rev string) (string, error) {
 	e, ok := errors.AsType[*exitError](err)
 	switch {
 	case ok && e.status > 0 && strings.Contains(e.said, "ambiguous"):
-		return "", errAmbiguous
+		err = errAmbiguous
 	case ok && e.status > 0 && lex.UnknownName.Match(e.said):
-		return "", errNoCommit
-	case err != nil:
-		return "", err
-	case lex.HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
-		return "", errAmbiguous // an annotated tag, or a branch of that name
+		err = errNoCommit
+	case err == nil && lex.HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
+		err = errAmbiguous // an annotated tag, or a branch of that name
 	}
-	return name, nil
+	return name, err
 }
 
-// baseline is commit for what the host names: a branch or a tag may look like a hash, if there is no such commit.
+// baseline is commit for what the host names.
 func (g git) baseline(rev string) string {
 	name, err := g.commit(rev)
-	for _, kind := range []string{"refs/heads/", "refs/tags/"} {
-		if lex.HexName.Match(rev) && (errors.Is(err, errNoCommit) || errors.Is(err, errAmbiguous)) {
-			name, err = g.commit(kind + rev)
-		}
-	}
 	if err != nil {
 		check(fmt.Errorf("the baseline: %w", err))
 	}

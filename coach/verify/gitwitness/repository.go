@@ -1,6 +1,7 @@
 package gitwitness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type repository struct {
 func open(ctx context.Context, dir string) (r *repository, err error) {
 	defer catch(&err)
 	if dir == "" {
-		return nil, errors.New("the folder of the working tree is not set")
+		check(errors.New("the folder of the working tree is not set"))
 	}
 	dir = must(filepath.EvalSymlinks(must(filepath.Abs(dir))))
 	r = &repository{git: git{ctx: ctx, dir: dir}}
@@ -98,19 +99,14 @@ const (
 	maxBytes  = 1 << 30
 	maxFiles  = 100_000
 	maxNested = 50
-	maxDepth  = 3
 )
 
 // snapshot writes the working tree to the store and returns its hash: the files that are tracked or not ignored,
 // ignored programs beside them, and those of the repositories inside.
-func (s *store) snapshot(r *repository, depth int) string {
+func (s *store) snapshot(r *repository) string {
 	index := "index-" + strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimPrefix(r.root, "/"))
 	mine := s.in(r, index)
-	start := r.head
-	if start == "" {
-		start = "--empty"
-	}
-	must(mine.run("", "read-tree", start))
+	must(mine.run("", "read-tree", cmp.Or(r.head, "--empty")))
 	// Sizes and times are filled in, by reading every file.
 	if _, err := mine.run("", "update-index", "-q", "--ignore-submodules", "--refresh"); !exited(err, 1) {
 		check(err)
@@ -152,7 +148,7 @@ func (s *store) snapshot(r *repository, depth int) string {
 	}
 	mine.update(drop, "--force-remove")
 	mine.update(add, "--add", "--replace")
-	if nested = append(nested, links...); len(nested) > maxNested || len(nested) > 0 && depth >= maxDepth {
+	if nested = append(nested, links...); len(nested) > maxNested {
 		check(errors.New("the tree holds too many repositories"))
 	}
 	for _, name := range nested {
@@ -160,7 +156,7 @@ func (s *store) snapshot(r *repository, depth int) string {
 			continue // a submodule that is not checked out
 		}
 		if inner := must(open(r.ctx, r.full(name))); inner.sub == "." {
-			s.graft(mine, name, s.snapshot(inner, depth+1), inner)
+			s.graft(mine, name, s.snapshot(inner), inner)
 		}
 	}
 	return must(s.in(r, index).line("write-tree")) // with the objects of those inside
@@ -236,26 +232,25 @@ func (r *repository) ignored() []string {
 // baseTree returns the tree of a commit with the files of its submodules, as far as their commits are known here.
 func (s *store) baseTree(r *repository, commit string) string {
 	tree := must(r.line("rev-parse", "--verify", "--end-of-options", commit+"^{tree}"))
-	mine, begun := s.in(r, "index-base"), false
+	mine, submodules := s.in(r, "index-base"), 0
 	for _, e := range entries(must(r.names("ls-tree", "-r", "-z", tree))) {
 		if e.mode != "160000" {
 			continue
 		}
 		inner, err := open(r.ctx, r.full(e.name))
+		if err == nil && inner.sub == "." {
+			_, err = inner.line("rev-parse", "--verify", "--end-of-options", e.hash+"^{tree}")
+		}
 		if err != nil || inner.sub != "." {
 			continue
 		}
-		if _, err := inner.line("rev-parse", "--verify", "--end-of-options", e.hash+"^{tree}"); err != nil {
-			continue
-		}
-		if !begun {
+		if submodules++; submodules == 1 {
 			must(mine.run("", "read-tree", tree))
-			begun = true
 		}
 		s.graft(mine, e.name, e.hash, inner)
 	}
-	if !begun {
+	if submodules == 0 {
 		return tree
 	}
-	return must(s.in(r, "index-base").line("write-tree"))
+	return must(s.in(r, "index-base").line("write-tree")) // with the objects of those inside
 }

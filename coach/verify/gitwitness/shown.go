@@ -91,8 +91,8 @@ func (v *vocabulary) file(p string) {
 	}
 }
 
-// lines adds the lines that the other version of a file does not have, and the declarations above them. It returns those
-// lines, in lower case.
+// lines adds the lines that the other version of a file does not have, and the declarations above them. It returns
+// those lines, in lower case.
 func (v *vocabulary) lines(list, other string) string {
 	known := map[string]bool{}
 	for line := range strings.SplitSeq(other, "\n") {

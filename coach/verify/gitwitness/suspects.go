@@ -1,7 +1,6 @@
 package gitwitness
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -26,12 +25,12 @@ func (l *look) suspects() {
 		}
 	}
 	for i := range l.list {
-		if why := l.suspect(&l.list[i], scripts); why != "" {
-			if l.list[i].Why != "" {
-				why += "; " + l.list[i].Why
-			}
-			l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: l.list[i].Path, Why: why})
+		d := &l.list[i]
+		why := l.suspect(d, scripts)
+		if why != "" && d.Why != "" {
+			why += "; " + d.Why
 		}
+		l.suspected(d.Path, why)
 	}
 	l.shadowed()
 	l.debugging()
@@ -61,47 +60,38 @@ func (l *look) debugging() {
 
 // suspect says what a changed file decides, and how it changed, or "".
 func (l *look) suspect(c *difference, scripts []string) string {
-	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), l.read[c.old], l.read[c.now]
-	if c.Kind == verify.Removed {
-		now = nil
-	}
+	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), string(l.read[c.old]), string(l.read[c.now])
+	python, added := path.Ext(name) == ".py", c.Kind == verify.Added
 	switch {
+	case lex.Workflow.Match(c.Path) && added:
+		return ""
 	case lex.Workflow.Match(c.Path):
-		if c.Kind == verify.Added {
-			return ""
-		}
 		return "is a workflow of CI" + was
 	case lex.ConfigName.Match(name), lex.Cargo.Match(c.Path):
 		return "decides how tests run" + was
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
-	case c.Kind == verify.Added && path.Ext(name) == ".py" && l.isModule(strings.TrimSuffix(c.Path, ".py")),
-		c.Kind == verify.Added && name == "__init__.py" && l.isModule(path.Dir(c.Path)):
+	case added && python && l.isModule(strings.TrimSuffix(c.Path, ".py")),
+		added && name == "__init__.py" && l.isModule(path.Dir(c.Path)):
 		return "takes the place of a module by which tests run" + was
-	case path.Ext(name) == ".py" && !slices.Equal(lex.Loader.Find(string(old)), lex.Loader.Find(string(now))):
+	case python && !slices.Equal(lex.Loader.Find(old), lex.Loader.Find(now)):
 		return "decides which tests are loaded" + was
-	case name == "go.mod" || name == "go.work":
-		if l.leavesOut(c.Change, old, now) {
-			return "decides which packages are tested" + was
-		}
-	case strings.HasSuffix(name, "_test.go"):
-		if takesOver(now, true) || takesOver(old, true) {
-			return "decides which tests run and what they say" + was
-		}
-	case path.Ext(name) == ".go":
-		if takesOver(now, false) {
-			return "ends the program, or changes its arguments, before tests run" + was
-		}
+	case (name == "go.mod" || name == "go.work") && l.leavesOut(c.Change, old, now):
+		return "decides which packages are tested" + was
+	case strings.HasSuffix(name, "_test.go") && (takesOver(now, true) || takesOver(old, true)):
+		return "decides which tests run and what they say" + was
+	case path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && takesOver(now, false):
+		return "ends the program, or changes its arguments, before tests run" + was
 	}
 	if testcode.IsCode(name) && !testcode.IsTest(c.Path) {
-		if line := testcode.KnowsTests(string(old), string(now)); line != "" {
+		if line := testcode.KnowsTests(old, now); line != "" {
 			return "behaves differently under test (" + plaintext.MaskedLine(line, 60) + ")"
 		}
 	}
 	for _, command := range append(l.q.Commands, nil) {
-		before, kind := project.Settings(name, string(old), command)
-		if after, _ := project.Settings(name, string(now), command); kind && before != after &&
-			!(c.Kind == verify.Added && l.base != nil && after == "") {
+		before, kind := project.Settings(name, old, command)
+		after, _ := project.Settings(name, now, command)
+		if kind && before != after && !(added && l.base != nil && after == "") {
 			return "decides how tests run" + was
 		}
 	}
@@ -115,9 +105,9 @@ func (l *look) isModule(name string) bool {
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module
 // around tests that were there, folders that are ignored, another workspace.
-func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
-	section := func(word string, text []byte) string {
-		found := lazy.New(`(?ms)^`+word+`\b(?:\s*\(.*?^\)|[^\n]*)`).Regexp().FindAllString(string(text), -1)
+func (l *look) leavesOut(c verify.Change, old, now string) bool {
+	section := func(word, text string) string {
+		found := lazy.New(`(?ms)^`+word+`\b(?:\s*\(.*?^\)|[^\n]*)`).Regexp().FindAllString(text, -1)
 		return strings.Join(found, "\n")
 	}
 	if path.Base(c.Path) == "go.work" {
@@ -125,70 +115,66 @@ func (l *look) leavesOut(c verify.Change, old, now []byte) bool {
 		lost := func(module string) bool { return !slices.Contains(used, module) }
 		return c.Kind != verify.Modified || slices.ContainsFunc(strings.Fields(section("use", old)), lost)
 	}
-	if section("ignore", now) != "" && section("ignore", now) != section("ignore", old) {
+	around := func(p string) bool {
+		return strings.HasPrefix(p, path.Dir(c.Path)+"/") && strings.HasSuffix(p, "_test.go")
+	}
+	if ignored := section("ignore", now); ignored != "" && ignored != section("ignore", old) {
 		return true
 	}
-	return c.Kind == verify.Added && path.Dir(c.Path) != "." && slices.ContainsFunc(l.old, func(p string) bool {
-		return strings.HasPrefix(p, path.Dir(c.Path)+"/") && strings.HasSuffix(p, "_test.go")
-	})
+	return c.Kind == verify.Added && slices.ContainsFunc(l.old, around)
 }
 
 // shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small
 // scripts that start a package.
 func (l *look) shadowed() {
 	folder := path.Join(l.sub, "node_modules/.bin")
-	entries, err := os.ReadDir(l.full(folder))
-	if err != nil {
-		return
-	}
+	entries, _ := os.ReadDir(l.full(folder))
 	for _, e := range entries {
-		name := path.Join(folder, e.Name())
-		switch {
-		case slices.Contains(lex.Programs, e.Name()):
-			l.facts.Suspects = append(l.facts.Suspects,
-				verify.Suspect{Path: name, Why: "takes the place of the program " + e.Name()})
-		case e.Type().IsRegular():
+		name, why := path.Join(folder, e.Name()), ""
+		if slices.Contains(lex.Programs, e.Name()) {
+			why = "takes the place of the program " + e.Name()
+		} else if e.Type().IsRegular() {
 			text, err := os.ReadFile(l.full(name))
-			if err == nil && !bytes.Contains(text, []byte("basedir")) && !bytes.Contains(text, []byte("node_modules")) &&
-				!bytes.Contains(text, []byte("%~dp0")) {
-				l.facts.Suspects = append(l.facts.Suspects,
-					verify.Suspect{Path: name, Why: "is a program that no package of node_modules brought"})
+			if err == nil && !lex.StartsPackage.Match(string(text)) {
+				why = "is a program that no package of node_modules brought"
 			}
 		}
+		l.suspected(name, why)
+	}
+}
+
+// suspected adds a suspect, if there is a reason.
+func (l *look) suspected(name, why string) {
+	if why != "" {
+		l.facts.Suspects = append(l.facts.Suspects, verify.Suspect{Path: name, Why: why})
 	}
 }
 
 // takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
 // by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
-func takesOver(text []byte, test bool) bool {
-	if isTooLarge(text) {
+func takesOver(text string, test bool) bool {
+	if len(text) >= maxSource {
 		return test // it is too long to be read
 	}
-	if lex.SetsFlag.Match(string(text)) {
+	if lex.SetsFlag.Match(text) {
 		return true
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
 	if err != nil || f == nil {
-		return test && lex.TestMain.Match(string(text))
+		return test && lex.TestMain.Match(text)
 	}
-	for _, d := range f.Decls {
-		start := string(text[d.Pos()-1 : d.End()-1])
+	return slices.ContainsFunc(f.Decls, func(d ast.Decl) bool {
+		starts := false
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if test && testcode.IsGoTestMain(d) {
 				return true
 			}
-			if d.Recv != nil || d.Name.Name != "init" {
-				continue
-			}
+			starts = d.Recv == nil && d.Name.Name == "init"
 		case *ast.GenDecl:
-			if d.Tok != token.VAR {
-				continue
-			}
+			starts = d.Tok == token.VAR
 		}
-		if lex.Seizes.Match(start) || test && lex.Exits.Match(start) {
-			return true
-		}
-	}
-	return false
+		text := text[d.Pos()-1 : d.End()-1]
+		return starts && (lex.Seizes.Match(text) || test && lex.Exits.Match(text))
+	})
 }

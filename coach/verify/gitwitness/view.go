@@ -23,7 +23,8 @@ var patternsText string
 // lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
 	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, Mark, Edge, ToDebug, Debugging, CodeWord, Comment,
-	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, TestMain, SetsFlag, Seizes, Exits *lazy.Pattern
+	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, TestMain, SetsFlag, Seizes,
+	Exits *lazy.Pattern
 	Modules, Programs []string
 }](patternsText)
 
@@ -170,7 +171,7 @@ func (w *Witness) view(ctx context.Context) *view {
 			s.others = append(s.others, filepath.Join(snap.Store, "objects"))
 		}
 	}
-	v := &view{repository: r, store: s, tree: s.snapshot(r, 0)}
+	v := &view{repository: r, store: s, tree: s.snapshot(r)}
 	v.mine = s.in(r, "index-view")
 	v.empty = must(v.mine.line("hash-object", "-w", "-t", "tree", "--stdin"))
 	return v

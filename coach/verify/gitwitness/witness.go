@@ -9,18 +9,15 @@
 //
 // Git runs as a program. The agent can write the repository's settings. So hooks, file system monitors, filters,
 // external diffs, text converters, pagers, editors and remote helpers do not run, and nothing is fetched. Variables
-// that begin with GIT_, replaced objects, grafts and commit graphs are ignored. The user's index can say that a file
-// is unchanged, so the tree is read into an index and a store of our own. Nothing is written to the repository. Names
-// are data: none is read as an option or a pattern.
+// that begin with GIT_, replaced objects, grafts and commit graphs are ignored. The tree is read into an index and a
+// store of our own, and nothing is written to the repository. Names are never read as options or patterns.
 //
 // # Limits
 //
-// The objects and refs of the repository are believed. An ignored file has no history. Ignored programs count for the
-// tree. A file behind a filter, such as Git LFS, is Unverified. In a shallow clone, an unknown commit is Unverified.
-// A sparse checkout is not read, nor a tree with more than 1 GiB or 100,000 files that are not committed. Repositories
-// inside the tree count with their files, up to 50 of them, three levels deep.
-//
-// Git 2.31 or later is needed. A call may take a minute.
+// Git 2.31 or later is needed. A call may take a minute. The objects and refs of the repository are believed. An
+// ignored file has no history. Ignored programs count for the tree. A file behind a filter, such as Git LFS, is Unverified. In a
+// shallow clone, an unknown commit is Unverified. A sparse checkout is not read, nor a tree with more than 1 GiB or
+// 100,000 files that are not committed. Repositories inside the tree count with their files, up to 50 of them.
 package gitwitness
 
 import (
@@ -80,7 +77,7 @@ type Snapshot struct {
 func Take(ctx context.Context, dir, store string) (s Snapshot, err error) {
 	defer catch(&err)
 	r := must(open(ctx, dir))
-	return Snapshot{Root: r.root, Head: r.head, Tree: newStore(store).snapshot(r, 0), Store: store}, nil
+	return Snapshot{Root: r.root, Head: r.head, Tree: newStore(store).snapshot(r), Store: store}, nil
 }
 
 // Changed returns the files that differ between a tree, such as [verify.Facts].Tree, and the working tree. It also
@@ -136,14 +133,15 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 	if ctx.Err() != nil {
 		return l.facts, context.Cause(ctx)
 	}
-	if err != nil {
-		l.unseen("the repository cannot be looked at: %v", err)
-		for _, p := range q.Paths {
-			l.facts.Files = append(l.facts.Files, verify.FileFact{Path: p, Changed: verify.Unverified, Why: err.Error()})
-		}
-		for _, rev := range q.Commits {
-			l.facts.Commits = append(l.facts.Commits, verify.CommitFact{Rev: rev, Why: err.Error()})
-		}
+	if err == nil {
+		return l.facts, nil
+	}
+	l.unseen("the repository cannot be looked at: %v", err)
+	for _, p := range q.Paths {
+		l.facts.Files = append(l.facts.Files, verify.FileFact{Path: p, Changed: verify.Unverified, Why: err.Error()})
+	}
+	for _, rev := range q.Commits {
+		l.facts.Commits = append(l.facts.Commits, verify.CommitFact{Rev: rev, Why: err.Error()})
 	}
 	return l.facts, nil
 }
@@ -357,8 +355,7 @@ func (l *look) tests() {
 	l.facts.Moved = testChanges(compared.Moved)
 	l.facts.New = testChanges(compared.New)
 	for _, o := range compared.Overrides {
-		l.facts.Suspects = append(l.facts.Suspects,
-			verify.Suspect{Path: o.File, Why: "changes how tests check (" + plaintext.MaskedLine(o.Name, 60) + ")"})
+		l.suspected(o.File, "changes how tests check ("+plaintext.MaskedLine(o.Name, 60)+")")
 	}
 }
 
@@ -373,15 +370,12 @@ func testChanges(list []testcode.Finding) (all []verify.TestChange) {
 func (l *look) commitFact(rev string) verify.CommitFact {
 	f := verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified, New: verify.Unverified}
 	name, err := l.commit(strings.TrimSpace(rev))
-	switch {
-	case errors.Is(err, errNoCommit) && l.shallow:
-		f.Why = "the history is cut off (a shallow clone), and it may be behind the cut"
-		return f
-	case errors.Is(err, errNoCommit):
-		f.Exists = verify.NotMet
-		return f
-	case err != nil:
-		f.Why = err.Error()
+	if err != nil {
+		if f.Why = err.Error(); errors.Is(err, errNoCommit) && l.shallow {
+			f.Why = "the history is cut off (a shallow clone), and it may be behind the cut"
+		} else if errors.Is(err, errNoCommit) {
+			f.Exists, f.Why = verify.NotMet, ""
+		}
 		return f
 	}
 	f.Exists = verify.Met

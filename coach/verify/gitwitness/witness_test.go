@@ -214,7 +214,7 @@ func TestCaseIsNotHidden(t *testing.T) {
 	assert.NotEqual(t, before, r.tree())
 }
 
-// A hash is that of an object, whatever branches there are; a baseline may be a branch that looks like one.
+// A hash is that of an object, whatever branches there are.
 func TestHashesAndBranches(t *testing.T) {
 	r := newRepo(t)
 	first := r.commit("first")
@@ -223,7 +223,7 @@ func TestHashesAndBranches(t *testing.T) {
 	second := r.commit("second")
 	r.git("branch", second[:8], first)
 	r.git("branch", "facade", first)
-	facts := r.look(verify.Query{Baseline: "facade", Commits: []string{tag, tag[:10], second[:8], "facade"}})
+	facts := r.look(verify.Query{Baseline: "refs/heads/facade", Commits: []string{tag, tag[:10], second[:8], "facade"}})
 	assert.Equal(t, first, facts.Base)
 	for i, want := range []verify.Status{verify.Unverified, verify.Unverified, verify.Unverified, verify.Unverified} {
 		assert.Equal(t, want.String(), facts.Commits[i].Exists.String(), "nobody knows which one is meant")
