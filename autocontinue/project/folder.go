@@ -74,8 +74,8 @@ func ReadFolder(root string) (Folder, error) {
 	return f, nil
 }
 
-// read reads the files that count: all below .sidecoach, and the skills of the agents. Opening a pipe can block forever,
-// so it looks first.
+// read reads the files that count: all below .sidecoach, and the skills of the agents. Opening a pipe can block
+// forever, so it looks first.
 func (f *Folder) read(tree fs.FS) error {
 	err := fs.WalkDir(tree, folderName, func(name string, e fs.DirEntry, err error) error {
 		switch {

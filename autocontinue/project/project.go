@@ -11,7 +11,7 @@
 // The agent can write to the folder of its project. Because of the hash, a change has no effect. Because the goal is a
 // copy, a change of the plan has none either. [AgentIn] finds the environment of an agent, so that a command can refuse
 // to give trust there. None of this stops an agent that means to cheat: it can do what the user can do. A folder has at
-// most 1 MiB and 500 files, a goal at most 50 criteria. What nobody used for 30 days is forgotten, see package filestore.
+// most 1 MiB and 500 files, a goal at most 50 criteria. What nobody used for 30 days is forgotten.
 package project
 
 import (

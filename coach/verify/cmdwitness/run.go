@@ -1,9 +1,9 @@
 // Package cmdwitness runs a command that the host names, and reports how it ended and how many tests passed.
 //
 // [Witness] is a [verify.Witness] that runs the commands of a query. It runs go test with -json and -count=1, so that
-// single tests are seen. [Run] runs one program without a shell, without secrets in its environment ([Environment]), and
-// with a timeout. [Split] takes a command line apart. [Find] finds the command that tests a project, and [Root] the
-// folder where it runs.
+// single tests are seen. [Run] runs one program without a shell, without secrets in its environment ([Environment]),
+// and with a timeout. [Split] takes a command line apart. [Find] finds the command that tests a project, and [Root]
+// the folder where it runs.
 //
 // # Limits
 //

@@ -41,7 +41,7 @@ func (l *look) declares(f *verify.FileFact) {
 	}
 	n := 0
 	text, _ := l.mine.blob(l.tree + ":" + f.Clean)
-	for _, t := range testcode.Read(f.Clean, text) {
+	for _, t := range testcode.Read(f.Clean, string(text)) {
 		f.Rows = f.Rows || t.Rows
 		if t.Body != 0 && t.Name != path.Base(f.Clean) {
 			n++
@@ -55,13 +55,14 @@ func (l *look) declares(f *verify.FileFact) {
 // slight notes that a new file is empty, or that a change is one of blanks or comments.
 func (l *look) slight(f *verify.FileFact) {
 	d, base := l.changed[f.Clean], path.Base(f.Clean)
-	if d == nil || l.read[d.now] == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed" {
+	if d == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed" {
 		return
 	}
 	old, now, ok := l.texts(d)
+	_, isFile := l.read[d.now]
 	bare := func(text string) string { return lex.Blanks.Replace(strings.TrimSpace(text), "\n") }
 	switch {
-	case !ok:
+	case !ok || !isFile:
 	case now == "":
 		f.Slight = "it is empty"
 	case f.Kind == verify.Modified && old != now && bare(old) == bare(now):
@@ -76,7 +77,7 @@ func (l *look) texts(d *difference) (old, now string, ok bool) {
 	if isTooLarge(l.read[d.old]) || isTooLarge(l.read[d.now]) {
 		return "", "", false
 	}
-	return string(l.read[d.old]), string(l.read[d.now]), true
+	return l.read[d.old], l.read[d.now], true
 }
 
 // onlyComments reports whether a program changed, but not what it does.

@@ -61,7 +61,7 @@ func (l *look) declared(tree string, paths []string, word string) verify.Status 
 		func(f string) bool { return path.Ext(f) == ".txt" })
 	for _, file := range files[:min(len(files), maxNames)] {
 		text, _ := l.mine.blob(tree + ":" + file)
-		for _, t := range testcode.Read(file, text) {
+		for _, t := range testcode.Read(file, string(text)) {
 			if t.Name == word || strings.HasSuffix(t.Name, "."+word) || t.Name == path.Base(file) {
 				return verify.Met
 			}

@@ -46,8 +46,8 @@ func (l *look) debugging() {
 			continue
 		}
 		l.facts.Programs = l.facts.Programs || !l.onlyComments(d)
-		before += len(lex.Debugging.FindAll(testcode.Code(d.Path, string(l.read[d.old]))))
-		for line := range strings.Lines(testcode.Code(d.Path, string(l.read[d.now]))) {
+		before += len(lex.Debugging.FindAll(testcode.Code(d.Path, l.read[d.old])))
+		for line := range strings.Lines(testcode.Code(d.Path, l.read[d.now])) {
 			if lex.Debugging.Match(line) {
 				l.facts.Debug = append(l.facts.Debug, d.Path+": "+plaintext.MaskedLine(line, 60))
 			}
@@ -60,7 +60,7 @@ func (l *look) debugging() {
 
 // suspect says what a changed file decides, and how it changed, or "".
 func (l *look) suspect(c *difference, scripts []string) string {
-	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), string(l.read[c.old]), string(l.read[c.now])
+	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), l.read[c.old], l.read[c.now]
 	python, added := path.Ext(name) == ".py", c.Kind == verify.Added
 	switch {
 	case lex.Workflow.Match(c.Path) && added:
@@ -153,7 +153,7 @@ func (l *look) suspected(name, why string) {
 // takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
 // by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text string, test bool) bool {
-	if len(text) >= maxSource {
+	if isTooLarge(text) {
 		return test // it is too long to be read
 	}
 	if lex.SetsFlag.Match(text) {

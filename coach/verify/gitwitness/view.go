@@ -1,7 +1,6 @@
 package gitwitness
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -73,7 +72,8 @@ type difference struct {
 
 // diff returns the differences between two trees.
 func (v *view) diff(from, to string) []difference {
-	fields := must(v.mine.names("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to))
+	fields := must(v.mine.names("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
+		from, to))
 	var list []difference
 	for pair := range slices.Chunk(fields, 2) {
 		about := strings.Fields(strings.TrimPrefix(pair[0], ":"))
@@ -95,22 +95,22 @@ func (v *view) diff(from, to string) []difference {
 
 // contents returns the texts of objects, as far as they fit. One that is not a file has none. One that is too large
 // has a text of that size.
-func (v *view) contents(objects []string) map[string][]byte {
+func (v *view) contents(objects []string) map[string]string {
 	objects = slices.DeleteFunc(objects, func(o string) bool { return strings.Trim(o, "0") == "" })
-	texts := map[string][]byte{}
+	texts := map[string]string{}
 	if len(objects) == 0 {
 		return texts
 	}
-	all, over, err := v.mine.limited(maxAnswer, strings.Join(objects, "\n")+"\n", "cat-file", "--batch")
+	out, over, err := v.mine.limited(maxAnswer, strings.Join(objects, "\n")+"\n", "cat-file", "--batch")
 	check(err)
 	for _, o := range objects {
 		if over {
 			texts[o] = tooLarge() // unless it came before the limit
 		}
 	}
-	for len(all) > 0 { // NAME TYPE SIZE, the content, each with the end of a line; or NAME missing
-		head, rest, _ := bytes.Cut(all, []byte("\n"))
-		fields := strings.Fields(string(head))
+	for all := string(out); all != ""; { // NAME TYPE SIZE, the content, each with the end of a line; or NAME missing
+		head, rest, _ := strings.Cut(all, "\n")
+		fields := strings.Fields(head)
 		if len(fields) < 2 {
 			check(fmt.Errorf("git cat-file gave %q", head))
 		}
@@ -130,9 +130,9 @@ func (v *view) contents(objects []string) map[string][]byte {
 }
 
 // tooLarge stands for a text that is not read.
-var tooLarge = sync.OnceValue(func() []byte { return make([]byte, maxSource) })
+var tooLarge = sync.OnceValue(func() string { return strings.Repeat(" ", maxSource) })
 
-func isTooLarge(text []byte) bool { return len(text) >= maxSource }
+func isTooLarge(text string) bool { return len(text) >= maxSource }
 
 // found is a line that git grep found.
 type found struct{ file, line string }

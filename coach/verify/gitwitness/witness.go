@@ -15,9 +15,9 @@
 // # Limits
 //
 // Git 2.31 or later is needed. A call may take a minute. The objects and refs of the repository are believed. An
-// ignored file has no history. Ignored programs count for the tree. A file behind a filter, such as Git LFS, is Unverified. In a
-// shallow clone, an unknown commit is Unverified. A sparse checkout is not read, nor a tree with more than 1 GiB or
-// 100,000 files that are not committed. Repositories inside the tree count with their files, up to 50 of them.
+// ignored file has no history. Ignored programs count for the tree. A file behind a filter, such as Git LFS, is
+// Unverified. In a shallow clone, an unknown commit is Unverified. A sparse checkout is not read, nor a tree with more
+// than 1 GiB or 100,000 files that are not committed. Repositories inside the tree count with their files, up to 50.
 package gitwitness
 
 import (
@@ -156,7 +156,7 @@ type look struct {
 	facts   verify.Facts
 	list    []difference
 	changed map[string]*difference // those of list, by their paths
-	read    map[string][]byte      // the texts of list, by their objects
+	read    map[string]string      // the texts of list, by their objects
 	earlier map[string]bool        // changed before the baseline, in the same session or without a commit
 	commits map[string]bool        // changed in commits since the baseline
 	paths   []string               // of the working tree
@@ -321,7 +321,7 @@ const (
 
 // tests compares the tests of the changed files with those of the baseline.
 func (l *look) tests() {
-	var before, after []testcode.File
+	var changes []testcode.Change
 	for _, d := range l.list {
 		if !testcode.MayHoldTests(d.Path) || d.Why != "" {
 			continue
@@ -331,23 +331,18 @@ func (l *look) tests() {
 			l.unseen("%s is too large: the tests in it were not compared", d.Path)
 			continue
 		}
-		if d.Kind != verify.Added && old != "" {
-			before = append(before, testcode.File{Path: d.Path, Text: []byte(old)})
-		}
-		if d.Kind != verify.Removed {
-			after = append(after, testcode.File{Path: d.Path, Text: []byte(now)})
-		}
+		changes = append(changes, testcode.Change{Path: d.Path, Old: old, Now: now})
 		kept := testcode.Modules(now)
 		lost := func(m string) bool { return !slices.Contains(kept, m) }
 		if d.Kind == verify.Removed && testcode.IsTest(d.Path) || slices.ContainsFunc(testcode.Modules(old), lost) {
 			l.facts.Gone = append(l.facts.Gone, d.Path)
 		}
 	}
-	if len(before) > maxTexts || len(after) > maxTexts {
+	if len(changes) > maxTexts {
 		l.unseen("more than %d test files changed: the tests in them were not compared", maxTexts)
 		return
 	}
-	compared := testcode.Compare(before, after)
+	compared := testcode.Compare(changes)
 	if len(compared.Findings) > maxFindings {
 		l.unseen("more than %d tests were changed", maxFindings)
 	}

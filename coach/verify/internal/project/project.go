@@ -54,7 +54,8 @@ func exists(fsys fs.FS, name string) bool {
 // Find returns the command by which a project tests itself, and the file that says so. There is none without a sign of
 // tests. A script of the project's own comes before what its language does.
 func Find(fsys fs.FS) (command []string, by string) {
-	if script := scripts(read(fsys, "package.json"))["test"]; script != "" && !strings.Contains(script, "no test specified") {
+	script := scripts(read(fsys, "package.json"))["test"]
+	if script != "" && !strings.Contains(script, "no test specified") {
 		for _, manager := range []struct{ lock, program string }{
 			{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
 		} {
@@ -88,7 +89,7 @@ func pythonTests(fsys fs.FS) (command []string, by string) {
 		for _, name := range names {
 			text := read(fsys, name)
 			switch {
-			case len(testcode.Read(name, []byte(text))) == 0:
+			case len(testcode.Read(name, text)) == 0:
 			case !strings.Contains(text, "unittest"):
 				return strings.Fields("python3 -m pytest"), name
 			case folder == "." || exists(fsys, path.Join(folder, "__init__.py")):

@@ -13,7 +13,8 @@ func IsTest(name string) bool {
 		return true
 	}
 	folders := strings.Split(strings.ToLower(path.Dir(name)), "/")
-	return !IsProse(name) && slices.ContainsFunc(folders, func(p string) bool { return slices.Contains(lex.TestFolders, p) })
+	isTests := func(folder string) bool { return slices.Contains(lex.TestFolders, folder) }
+	return !IsProse(name) && slices.ContainsFunc(folders, isTests)
 }
 
 // collected reports whether runners look for tests in a file of that name.

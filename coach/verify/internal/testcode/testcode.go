@@ -61,11 +61,8 @@ type Finding struct {
 	Hollow             bool   // nothing in it checks anything
 }
 
-// File is one version of a test file. A file that is not there has no text.
-type File struct {
-	Path string
-	Text []byte
-}
+// Change is two versions of a test file. One that is not there is empty.
+type Change struct{ Path, Old, Now string }
 
 // Comparison is how the tests of two versions of a project differ.
 type Comparison struct {
@@ -78,15 +75,15 @@ type Comparison struct {
 // Compare compares the tests of two versions. A test that moved to another file, or has another name and the same
 // body, is not a finding. In a file whose name is not that of a test file no test runs. Only files that differ need
 // to be given.
-func Compare(before, after []File) (c Comparison) {
+func Compare(changes []Change) (c Comparison) {
 	var now, old []Test
-	for _, f := range before {
-		old = append(old, Read(f.Path, f.Text)...)
-	}
-	for _, f := range after {
-		if collected(f.Path) || slices.ContainsFunc(before, func(b File) bool { return b.Path == f.Path }) {
-			now = append(now, Read(f.Path, f.Text)...)
+	for _, f := range changes {
+		old = append(old, Read(f.Path, f.Old)...)
+		if collected(f.Path) || f.Old != "" {
+			now = append(now, Read(f.Path, f.Now)...)
 		}
+		c.Findings = append(c.Findings, changedHelpers(f)...)
+		c.Overrides = append(c.Overrides, overrides(f)...)
 	}
 	used := make([]bool, len(now))
 	take := func(fits func(Test) bool) *Test {
@@ -146,14 +143,6 @@ func Compare(before, after []File) (c Comparison) {
 		}
 		c.Findings = append(c.Findings, f)
 	}
-	for _, f := range after {
-		was := File{Path: f.Path}
-		if i := slices.IndexFunc(before, func(b File) bool { return b.Path == f.Path }); i >= 0 {
-			was = before[i]
-		}
-		c.Findings = append(c.Findings, changedHelpers(was, f)...)
-		c.Overrides = append(c.Overrides, overrides(was, f)...)
-	}
 	rank := []string{Removed, Disabled, Emptied, Edited}
 	slices.SortStableFunc(c.Findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(rank, a.Change), slices.Index(rank, b.Change))
@@ -167,62 +156,58 @@ func isEmptied(old, now Test) bool {
 }
 
 // support returns the part of a file that belongs to its tests.
-func support(f File) string {
-	text := string(f.Text)
+func support(name, text string) string {
 	inside := strings.Index(text, "#[cfg(test)]")
 	switch {
-	case len(text) > maxText || readerOf(f.Path) == nil:
+	case len(text) > maxText || readerOf(name) == nil:
 		return ""
-	case IsTest(f.Path):
+	case IsTest(name):
 		return text
-	case path.Ext(f.Path) == ".rs" && inside >= 0:
+	case path.Ext(name) == ".rs" && inside >= 0:
 		return text[inside:]
 	}
 	return ""
 }
 
 // changedHelpers returns the functions beside the tests of a file that check something and changed.
-func changedHelpers(old, now File) (list []Finding) {
-	helpers := func(f File) map[string]Test {
-		text, found := support(f), map[string]Test{}
-		for _, m := range lex.Helper.FindAllIndex(text) {
-			for g := 2; g <= 4; g++ {
-				if m[2*g] >= 0 {
-					name := text[m[2*g]:m[2*g+1]]
-					_, body, _ := strings.Cut(block(text[m[0]:]), name)
-					found[name] = newTest(name, "", "", body)
-				}
-			}
+func changedHelpers(f Change) (list []Finding) {
+	helpers := func(whole string) map[string]Test {
+		text, found := support(f.Path, whole), map[string]Test{}
+		places := lex.Helper.FindAllIndex(text)
+		for i, m := range lex.Helper.FindAll(text) {
+			name := m[2] + m[3] + m[4]
+			_, body, _ := strings.Cut(block(text[places[i][0]:]), name)
+			found[name] = newTest(name, "", "", body)
 		}
-		for _, t := range Read(f.Path, f.Text) {
+		for _, t := range Read(f.Path, whole) {
 			delete(found, last(t.Name))
 		}
 		return found
 	}
-	after := helpers(now)
-	for name, o := range helpers(old) {
+	after := helpers(f.Now)
+	for name, o := range helpers(f.Old) {
 		n, ok := after[name]
-		switch {
-		case !ok || o.Asserts == 0 || n.Body == o.Body:
-		case isEmptied(o, n):
-			list = append(list, Finding{File: now.Path, Name: name, Change: Emptied})
-		default:
-			list = append(list, Finding{File: now.Path, Name: name, Change: Edited})
+		finding := Finding{File: f.Path, Name: name, Change: Edited}
+		if isEmptied(o, n) {
+			finding.Change = Emptied
+		}
+		if ok && o.Asserts > 0 && n.Body != o.Body {
+			list = append(list, finding)
 		}
 	}
 	return list
 }
 
 // overrides returns the new lines of a test file that change how tests check.
-func overrides(old, now File) (list []Finding) {
+func overrides(f Change) (list []Finding) {
 	known := map[string]bool{}
-	for line := range strings.Lines(support(old)) {
+	for line := range strings.Lines(support(f.Path, f.Old)) {
 		known[strings.TrimSpace(line)] = true
 	}
-	for line := range strings.Lines(support(now)) {
+	for line := range strings.Lines(support(f.Path, f.Now)) {
 		bare := strings.TrimSpace(line)
 		if !known[bare] && lex.Override.Match(line) && !lex.Import.Match(line) {
-			list = append(list, Finding{File: now.Path, Name: bare})
+			list = append(list, Finding{File: f.Path, Name: bare})
 		}
 	}
 	return list
@@ -250,15 +235,14 @@ func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:]
 
 // Read returns the tests of a file, in order. A test file in a language that the package does not know is one test with
 // the name of the file.
-func Read(name string, text []byte) (list []Test) {
+func Read(name, text string) (list []Test) {
 	read := readerOf(name)
 	switch {
 	case len(text) == 0:
 	case read != nil && len(text) <= maxText:
-		list = read(name, string(text))
+		list = read(name, text)
 	case read == nil && IsTest(name):
-		whole := Test{Name: path.Base(name), Asserts: strings.Count(bare(string(text)), "\n"), Body: digest(string(text))}
-		list = []Test{whole}
+		list = []Test{{Name: path.Base(name), Asserts: strings.Count(bare(text), "\n"), Body: digest(text)}}
 	}
 	for i := range list {
 		list[i].File = name

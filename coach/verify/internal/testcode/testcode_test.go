@@ -175,8 +175,11 @@ func TestCompare(t *testing.T) {
 				tt.nowFile = tt.file
 			}
 			got, why := "", ""
-			now := []File{{tt.nowFile, []byte(tt.now)}}
-			for _, f := range Compare([]File{{tt.file, []byte(tt.old)}}, now).Findings {
+			changes := []Change{{tt.file, tt.old, tt.now}}
+			if tt.nowFile != tt.file {
+				changes = []Change{{tt.file, tt.old, ""}, {tt.nowFile, "", tt.now}}
+			}
+			for _, f := range Compare(changes).Findings {
 				if got != "" {
 					got += ", "
 				}
@@ -218,7 +221,7 @@ func TestCompareFindsWhatIsNew(t *testing.T) {
 			"override"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := Compare([]File{{tt.file, []byte(tt.old)}}, []File{{tt.file, []byte(tt.now)}})
+			c := Compare([]Change{{tt.file, tt.old, tt.now}})
 			got := ""
 			for _, n := range c.New {
 				got += n.Name
@@ -235,7 +238,7 @@ func TestCompareFindsWhatIsNew(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
-	moved := Compare([]File{{"a_test.go", []byte(goSub)}}, []File{{"b/a_test.go", []byte(goSub)}}).Moved
+	moved := Compare([]Change{{"a_test.go", goSub, ""}, {"b/a_test.go", "", goSub}}).Moved
 	require.Equal(t, []Finding{{File: "a_test.go", Name: "TestSub", Change: Moved, Now: "b/a_test.go"}}, moved)
 }
 
@@ -281,8 +284,7 @@ func FuzzCompare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, name := range []string{"a_test.go", "test_a.py", "a.test.js", "a.rs", "a_spec.rb",
 			"tests/a.sh"} {
-			files := []File{{name, []byte(text)}}
-			require.Empty(t, Compare(files, files).Findings, name)
+			require.Empty(t, Compare([]Change{{name, text, text}}).Findings, name)
 		}
 	})
 }

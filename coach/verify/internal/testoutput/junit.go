@@ -33,10 +33,10 @@ type junitCase struct {
 
 var notRun = []string{"notrun", "disabled", "skipped"} // a status of a case
 
-// ReadJUnit adds the counts of a report in the XML that JUnit's Ant task introduced: testsuites, testsuite and testcase.
-// A case has failed if it holds a failure or an error. It is skipped if it holds skipped or its status says so. A report
-// is broken if a case has no name, a suite promises more tests or failures than it holds, or a suite fails outside its
-// cases.
+// ReadJUnit adds the counts of a report in the XML that JUnit's Ant task introduced: testsuites, testsuite, testcase.
+// A case has failed if it holds a failure or an error. It is skipped if it holds skipped or its status says so. A
+// report is broken if a case has no name, a suite promises more tests or failures than it holds, or a suite fails
+// outside its cases.
 //
 // The error says that r is not such a report, not in UTF-8, or larger than 16 MiB.
 func (c *Counts) ReadJUnit(r io.Reader) error {
