@@ -161,9 +161,8 @@ func appendTail(b, text []byte, keep int) []byte {
 
 func (p *goPackage) event(ev event) {
 	if ev.Action == "output" {
-		if strings.HasPrefix(ev.Output, "FAIL\t") &&
-			(strings.HasSuffix(ev.Output, "[build failed]\n") || strings.HasSuffix(ev.Output, "[setup failed]\n")) {
-			p.broken, p.setup = true, strings.HasSuffix(ev.Output, "[setup failed]\n")
+		if m := lex.GoNotBuilt.Find(ev.Output); m != nil {
+			p.broken, p.setup = true, m[1] == "setup"
 		}
 		p.output = appendTail(p.output, []byte(ev.Output), keepTest)
 	}

@@ -33,7 +33,7 @@ var patternsText string
 
 // lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
-	GoProgram, GoFolder, NoTests, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
+	GoProgram, GoFolder, NoTests, GoNotBuilt, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
 	Userinfo *lazy.Pattern
 	ReportPlaces, Secrets, Needed, Repository []string
 }](patternsText)
@@ -56,9 +56,8 @@ const (
 // is not there, ran no test, or has a report that cannot be believed. The report is JUnit XML in "{report}" or
 // where pytest, Maven and Gradle write it, the Test Anything Protocol, or the summary of a test runner in the output.
 //
-// Go test is Met when at least one named test passed and none failed. It is NotMet when a test or a package failed or
-// was not built. It is Unverified when nothing is shown either way: no test, all tests of a package skipped, a package
-// that says ok without a test, a test that never ended, go or a module that is not installed.
+// Of go test, each package counts. A failed build is NotMet. It is Unverified when all tests of a package were skipped,
+// a package says ok without a test, a test never ended, or go or a module is not installed.
 //
 // Look also says which commands of q.Claimed the project does not have: a script of package.json, a target of a
 // Makefile. The error is the context's.
@@ -116,18 +115,16 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	if fileExists(report) {
 		files = []string{report}
 	}
-	var counts testoutput.Counts
-	counted, fault := false, ""
+	counts, counted := testoutput.Read(out)
+	fault := ""
 	switch {
 	case len(files) > 0:
-		fault = readReports(&counts, files)
+		counts, fault = readReports(files)
 		counted = fault == ""
 	case own && !pytest:
-		fault = "it wrote no report"
-	default:
-		if counts, counted = testoutput.Read(out); !counted {
-			counts, counted = testoutput.Read(errs)
-		}
+		counts, counted, fault = testoutput.Counts{}, false, "it wrote no report"
+	case !counted:
+		counts, counted = testoutput.Read(errs)
 	}
 	judge(&run, r, counts, counted, fault, out+"\n"+errs)
 	return run, nil
@@ -151,20 +148,20 @@ func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Resu
 	return r, err
 }
 
-// readReports adds the counts of reports, or says what is wrong with one.
-func readReports(counts *testoutput.Counts, files []string) (fault string) {
+// readReports returns the counts of reports, or says what is wrong with one.
+func readReports(files []string) (counts testoutput.Counts, fault string) {
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
-			return "its report cannot be read"
+			return counts, "its report cannot be read"
 		}
 		err = counts.ReadJUnit(f)
 		f.Close()
 		if err != nil {
-			return err.Error()
+			return counts, err.Error()
 		}
 	}
-	return ""
+	return counts, ""
 }
 
 // freshReports returns the JUnit files that Maven or Gradle wrote since a run began.
@@ -177,14 +174,13 @@ func freshReports(dir string, command []string, since time.Time) []string {
 	for _, place := range lex.ReportPlaces {
 		for _, module := range []string{"", "*", "*/*"} {
 			found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(module), filepath.FromSlash(place)))
-			for _, name := range found {
-				if info, err := os.Stat(name); err == nil && !info.ModTime().Before(since.Truncate(time.Second)) {
-					files = append(files, name)
-				}
-			}
+			files = append(files, found...)
 		}
 	}
-	return files
+	return slices.DeleteFunc(files, func(name string) bool {
+		info, err := os.Stat(name)
+		return err != nil || info.ModTime().Before(since.Truncate(time.Second))
+	})
 }
 
 // judge says what a run amounts to.

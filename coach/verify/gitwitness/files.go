@@ -136,17 +136,13 @@ func (l *look) find(f *verify.FileFact) (target string) {
 	}
 	switch {
 	case f.State != "" || len(names) == 0:
-	case strings.ContainsFunc(claimed, decomposed):
+	case strings.ContainsFunc(claimed, func(r rune) bool { return unicode.Is(unicode.Mn, r) }):
 		f.Clean, f.Why = names[0], "its name has letters that can be written in two ways"
 	default:
 		f.Clean, f.State = names[0], verify.Missing
 	}
 	return f.Clean
 }
-
-// decomposed reports whether a rune is a part of a letter that has a rune of its own: a mark, or a part of a Korean
-// syllable.
-func decomposed(r rune) bool { return unicode.Is(unicode.Mn, r) || 0x1100 <= r && r <= 0x11ff }
 
 // relative returns an absolute path from the top of the tree. The tree may have been named by way of a link: the
 // longest part that is there is what counts.

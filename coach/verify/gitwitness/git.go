@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -24,29 +25,15 @@ const (
 )
 
 // hardening keeps git from running, fetching or believing what the repository's settings say: the agent can write them.
-var hardening = []string{
-	"-c", "core.fsmonitor=false", // a program that is asked which files changed
-	"-c", "core.hooksPath=" + os.DevNull, // post-index-change runs when an index is written
-	"-c", "core.untrackedCache=false",
-	"-c", "core.commitGraph=false", // a file that may lie about parents
-	"-c", "core.splitIndex=false",
-	"-c", "core.safecrlf=false",
-	"-c", "core.trustctime=true",
-	"-c", "core.compression=0",
-	"-c", "core.checkStat=default",
-	"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux"),
-	"-c", "core.pager=cat",
-	"-c", "diff.external=",
-	"-c", "protocol.allow=never", // a partial clone fetches what it lacks, through any program its settings name
-	"-c", "submodule.recurse=false",
-	"--no-pager", "--no-optional-locks", "--no-replace-objects",
-}
-
-// environment is what git runs with beside the clean one of this process.
-var environment = []string{
-	"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_EDITOR=:", "GIT_ALLOW_PROTOCOL=none",
-	"GIT_NO_LAZY_FETCH=1", "GIT_ADVICE=0", "GIT_GRAFT_FILE=" + os.DevNull, // grafts are made-up parents
-}
+var hardening = sync.OnceValue(func() []string {
+	args := []string{"--no-pager", "--no-optional-locks", "--no-replace-objects",
+		"-c", "core.hooksPath=" + os.DevNull, // post-index-change runs when an index is written
+		"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux")}
+	for _, setting := range lex.Settings {
+		args = append(args, "-c", setting)
+	}
+	return args
+})
 
 // failure is an error that ends a look. Check and must raise it, and catch returns it.
 type failure struct{ error }
@@ -94,7 +81,7 @@ func exited(err error, status int) bool {
 type git struct {
 	ctx context.Context
 	dir string
-	env []string // beside environment: the index, settings that switch filters off
+	env []string // beside that of all calls: the index, settings that switch filters off
 }
 
 // with returns g with more variables.
@@ -109,9 +96,9 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	env, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
 	out := answer{max: max}
 	cmd := cmdwitness.Command{
-		Args:    slices.Concat([]string{"git"}, hardening, args),
+		Args:    slices.Concat([]string{"git"}, hardening(), args),
 		Dir:     g.dir,
-		Env:     slices.Concat(env, environment, g.env),
+		Env:     slices.Concat(env, lex.Environment, []string{"GIT_GRAFT_FILE=" + os.DevNull}, g.env),
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  &out,

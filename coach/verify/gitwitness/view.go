@@ -24,7 +24,7 @@ var lex = lazy.Load[struct {
 	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, Mark, Edge, ToDebug, Debugging, CodeWord, Comment,
 	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, TestMain, SetsFlag, Seizes,
 	Exits *lazy.Pattern
-	Modules, Programs []string
+	Settings, Environment, Modules, Programs []string
 }](patternsText)
 
 // view is the working tree at one time.

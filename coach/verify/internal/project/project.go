@@ -2,11 +2,8 @@
 // which files decide what a command does.
 //
 // [Find] names the project's own test command, [Lacks] a command that the project does not have, [Files] and
-// [Settings] what a command runs by. Nothing is run.
-//
-// # Limits
-//
-// Makefiles are read by their shape: functions and included files are not followed.
+// [Settings] what a command runs by. Nothing is run. Makefiles are read by their shape: functions and included files
+// are not followed.
 package project
 
 import (
@@ -22,14 +19,17 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
+//go:embed signs.txt
+var signsText string
+
 //go:embed projects.txt
 var projectsText string
 
 // lex has the words and patterns of projects.txt, by their names.
 var lex = lazy.Load[struct {
-	Markers, Makefiles, Manifests, BuildFiles, Interpreters, Prefixes, Elsewhere, TestKeys, PythonSections,
+	Markers, Makefiles, Manifests, Locks, BuildFiles, Interpreters, Prefixes, Elsewhere, TestKeys, PythonSections,
 	CargoSections []string
-	RunsScript, RunsTests, RunsKnown, Rule, Include, Substituted, Byproduct *lazy.Pattern
+	RunsScript, RunsKnown, Rule, Include, Substituted, Byproduct *lazy.Pattern
 }](projectsText)
 
 // Markers are the files that make a folder a project.
@@ -56,11 +56,9 @@ func exists(fsys fs.FS, name string) bool {
 func Find(fsys fs.FS) (command []string, by string) {
 	script := scripts(read(fsys, "package.json"))["test"]
 	if script != "" && !strings.Contains(script, "no test specified") {
-		for _, manager := range []struct{ lock, program string }{
-			{"pnpm-lock.yaml", "pnpm"}, {"yarn.lock", "yarn"}, {"bun.lock", "bun"}, {"bun.lockb", "bun"},
-		} {
-			if exists(fsys, manager.lock) {
-				return []string{manager.program, "run", "test"}, "package.json"
+		for _, lock := range lex.Locks {
+			if program, file, _ := strings.Cut(lock, ":"); exists(fsys, file) {
+				return []string{program, "run", "test"}, "package.json"
 			}
 		}
 		return []string{"npm", "test"}, "package.json"
@@ -72,10 +70,11 @@ func Find(fsys fs.FS) (command []string, by string) {
 			}
 		}
 	}
-	for _, sign := range signs {
-		for _, name := range strings.Fields(sign.files) {
-			if text := read(fsys, name); exists(fsys, name) && strings.Contains(text, sign.word) {
-				return strings.Fields(sign.command), name
+	for command, files := range lazy.Entries(signsText) {
+		for sign := range strings.FieldsSeq(files) {
+			name, word, _ := strings.Cut(sign, "=")
+			if exists(fsys, name) && strings.Contains(read(fsys, name), word) {
+				return strings.Fields(command), name
 			}
 		}
 	}
@@ -102,21 +101,6 @@ func pythonTests(fsys fs.FS) (command []string, by string) {
 	return nil, ""
 }
 
-// signs are files that say how a project is tested, in the order in which they count. The file must contain the word.
-var signs = []struct{ files, word, command string }{
-	{"go.mod go.work", "", "go test ./..."},
-	{"Cargo.toml", "", "cargo test"},
-	{"pytest.ini conftest.py tests/conftest.py", "", "python3 -m pytest"},
-	{"pyproject.toml setup.cfg tox.ini requirements.txt requirements-dev.txt", "pytest", "python3 -m pytest"},
-	{"pyproject.toml setup.cfg tox.ini requirements.txt requirements-dev.txt setup.py", "", "python3 -m unittest"},
-	{"gradlew", "", "./gradlew test"},
-	{"build.gradle build.gradle.kts", "", "gradle test"},
-	{"mvnw", "", "./mvnw -B test"},
-	{"pom.xml", "", "mvn -B test"},
-	{"mix.exs", "", "mix test"},
-	{"Gemfile", "rspec", "bundle exec rspec"},
-}
-
 // scripts returns the scripts of package.json, nil if it cannot be read.
 func scripts(text string) map[string]string {
 	var p struct{ Scripts map[string]string }
@@ -134,10 +118,9 @@ func scriptOf(command []string) (script string, own bool) {
 	}
 	line := strings.Join(append([]string{programOf(command)}, command[1:]...), " ")
 	if m := lex.RunsScript.Find(line); m != nil {
-		return m[1], true
-	} else if lex.RunsTests.Match(line) {
-		return "test", true
-	} else if m := lex.RunsKnown.Find(line); m != nil {
+		return cmp.Or(m[1], "test"), true
+	}
+	if m := lex.RunsKnown.Find(line); m != nil {
 		return m[1], false
 	}
 	return "", false

@@ -1,10 +1,7 @@
 // Package testoutput answers how many tests passed, failed and were skipped, by what a test runner printed or wrote.
 //
-// [Read] reads what a runner printed, also in the Test Anything Protocol, and [Counts.ReadJUnit] JUnit XML.
-//
-// # Limits
-//
-// What a program prints is believed. A runner whose summary is not in the table of this package has no counts.
+// [Read] reads what a runner printed, also in the Test Anything Protocol, and [Counts.ReadJUnit] JUnit XML. What a
+// program prints is believed. A runner whose summary is not in the table of this package has no counts.
 package testoutput
 
 import (
