@@ -111,34 +111,28 @@ func (s *store) snapshot(r *repository) string {
 	if _, err := mine.run("", "update-index", "-q", "--ignore-submodules", "--refresh"); !exited(err, 1) {
 		check(err)
 	}
-	changed := must(mine.names("diff-files", "-z", "--name-only", "--no-ext-diff", "--no-renames",
-		"--ignore-submodules=dirty"))
-	others := must(mine.names("ls-files", "-z", "--others", "--exclude-standard"))
-	// Some files were added although they are ignored.
-	forced := must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard"))
-	var links []string // the submodules in the index
+	tracked, links := map[string]bool{}, []string{} // links are the submodules
 	for _, e := range entries(must(mine.names("ls-files", "-z", "--stage"))) {
-		if e.mode == "160000" {
+		if tracked[e.name] = true; e.mode == "160000" {
 			links = append(links, e.name)
 		}
 	}
-	var add, drop, nested []string
-	bytes, names := int64(0), slices.Concat(changed, others, forced, r.ignoredPrograms())
+	// Some files were added although they are ignored.
+	names := slices.Concat(must(mine.names("ls-files", "-z", "--modified", "--others", "--exclude-standard")),
+		must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")), r.ignoredPrograms())
 	slices.Sort(names)
+	var add, drop, nested []string
+	bytes := int64(0)
 	for _, name := range slices.Compact(names) {
-		if slices.Contains(links, name) {
-			continue
-		}
-		if strings.HasSuffix(name, "/") {
-			nested = append(nested, strings.TrimSuffix(name, "/"))
+		if inside, ok := strings.CutSuffix(name, "/"); ok {
+			nested = append(nested, inside)
 			continue
 		}
 		info, err := r.lstat(name)
 		switch {
+		case slices.Contains(links, name) || !tracked[name] && slices.Contains(s.own, r.full(name)):
 		case err != nil:
 			drop = append(drop, name)
-		case info.IsDir():
-		case slices.Contains(others, name) && slices.Contains(s.own, r.full(name)):
 		case info.Mode()&os.ModeSymlink != 0, info.Mode().IsRegular() && readable(r.full(name)):
 			add, bytes = append(add, name), bytes+info.Size()
 		}
@@ -156,7 +150,7 @@ func (s *store) snapshot(r *repository) string {
 			continue // a submodule that is not checked out
 		}
 		if inner := must(open(r.ctx, r.full(name))); inner.sub == "." {
-			s.graft(mine, name, s.snapshot(inner), inner)
+			s.graft(r, index, name, s.snapshot(inner), inner)
 		}
 	}
 	return must(s.in(r, index).line("write-tree")) // with the objects of those inside
@@ -201,19 +195,14 @@ func entries(lines []string) (list []entry) {
 	return list
 }
 
-// graft puts a tree of the repository inner into the index of mine, in the place of a submodule.
-func (s *store) graft(mine *repository, name, tree string, inner *repository) {
-	mine.update([]string{name}, "--force-remove")
+// graft puts a tree of the repository inner into an index of r, in the place of a submodule.
+func (s *store) graft(r *repository, index, name, tree string, inner *repository) {
 	if !slices.Contains(s.others, inner.objects) {
 		s.others = append(s.others, inner.objects)
 	}
-	var in strings.Builder
-	for _, e := range entries(must(s.in(inner, "none").names("ls-tree", "-r", "-z", tree))) {
-		if e.mode != "160000" {
-			fmt.Fprintf(&in, "%s %s\t%s/%s\x00", e.mode, e.hash, name, e.name)
-		}
-	}
-	must(mine.run(in.String(), "update-index", "-z", "--index-info"))
+	mine := s.in(r, index)
+	mine.update([]string{name}, "--force-remove")
+	must(mine.run("", "read-tree", "--prefix="+name+"/", tree))
 }
 
 // ignoredPrograms returns the ignored files that tests may use all the same: programs, and settings of tests, in
@@ -232,25 +221,18 @@ func (r *repository) ignored() []string {
 // baseTree returns the tree of a commit with the files of its submodules, as far as their commits are known here.
 func (s *store) baseTree(r *repository, commit string) string {
 	tree := must(r.line("rev-parse", "--verify", "--end-of-options", commit+"^{tree}"))
-	mine, submodules := s.in(r, "index-base"), 0
+	must(s.in(r, "index-base").run("", "read-tree", tree))
 	for _, e := range entries(must(r.names("ls-tree", "-r", "-z", tree))) {
 		if e.mode != "160000" {
 			continue
 		}
 		inner, err := open(r.ctx, r.full(e.name))
-		if err == nil && inner.sub == "." {
-			_, err = inner.line("rev-parse", "--verify", "--end-of-options", e.hash+"^{tree}")
-		}
 		if err != nil || inner.sub != "." {
 			continue
 		}
-		if submodules++; submodules == 1 {
-			must(mine.run("", "read-tree", tree))
+		if _, err := inner.line("rev-parse", "--verify", "--end-of-options", e.hash+"^{tree}"); err == nil {
+			s.graft(r, "index-base", e.name, e.hash, inner)
 		}
-		s.graft(mine, e.name, e.hash, inner)
-	}
-	if submodules == 0 {
-		return tree
 	}
 	return must(s.in(r, "index-base").line("write-tree")) // with the objects of those inside
 }
