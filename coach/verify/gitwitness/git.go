@@ -102,15 +102,11 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  &out,
+		Stdin:   strings.NewReader(stdin),
 		Brief:   true,
 	}
-	if stdin != "" {
-		cmd.Stdin = strings.NewReader(stdin)
-	}
 	r, err := cmdwitness.Run(g.ctx, cmd)
-	switch {
-	case err != nil:
-	case r.Why != "" || r.Exit != 0:
+	if err == nil && (r.Why != "" || r.Exit != 0) {
 		err = &exitError{args[0], r.Exit, cmp.Or(r.Why, said(r.Output))}
 	}
 	return out.text.Bytes(), out.over, err

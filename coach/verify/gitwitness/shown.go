@@ -28,10 +28,6 @@ type vocabulary struct {
 	text    strings.Builder // the lines that changed, in lower case
 }
 
-func newVocabulary() *vocabulary {
-	return &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
-}
-
 // shown looks for words in what changed: in the lines that changed, in the declarations above them, and in the paths of
 // the changed files.
 func (l *look) shown() {
@@ -39,7 +35,8 @@ func (l *look) shown() {
 		return
 	}
 	asked := l.q.Shown[:min(len(l.q.Shown), maxShown)]
-	programs, documents := newVocabulary(), newVocabulary()
+	programs := &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
+	documents := &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
 	for _, d := range l.list {
 		if project.Byproduct(d.Path) {
 			continue
@@ -206,16 +203,11 @@ func (v *vocabulary) has(word string) bool {
 	case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
 	}
-	for _, have := range v.stems[lower[:min(len(lower), minStem)]] {
-		same := 0
-		for same < min(len(have), len(lower)) && have[same] == lower[same] {
-			same++
-		}
-		if same >= max(minStem, max(len(have), len(lower))-4) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.stems[lower[:min(len(lower), minStem)]], func(have string) bool {
+		longest := max(len(have), len(lower))
+		same := max(minStem, longest-4) // letters at the start that are enough
+		return same <= min(len(have), len(lower)) && have[:same] == lower[:same]
+	})
 }
 
 // units are what a number may be multiplied with in code: seconds for minutes, bytes for kilobytes.

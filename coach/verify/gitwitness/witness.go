@@ -267,10 +267,8 @@ func (l *look) history() {
 		l.facts.Earlier = len(l.earlier) > 0
 	}
 	f := &l.facts
-	f.Committed, f.Remote, f.Pushed = met(l.head != "" && l.head != l.base.commit), verify.NotMet, verify.NotMet
-	if remotes := must(l.line("remote")); remotes != "" {
-		f.Remote = verify.Met
-	}
+	f.Committed, f.Pushed = met(l.head != "" && l.head != l.base.commit), verify.NotMet
+	f.Remote = met(must(l.line("remote")) != "")
 	if l.head == "" {
 		return
 	}
@@ -300,11 +298,10 @@ func (l *look) history() {
 
 // ref returns the first ref that there is, or "".
 func (l *look) ref(args ...string) string {
-	found, err := l.line(append([]string{"for-each-ref", "--count=1"}, args...)...)
-	if err != nil {
-		return ""
+	if found, err := l.line(append([]string{"for-each-ref", "--count=1"}, args...)...); err == nil {
+		return found
 	}
-	return found
+	return ""
 }
 
 func met(yes bool) verify.Status {
