@@ -19,7 +19,7 @@ func Files(fsys fs.FS, command []string) []string {
 	switch script, _ := scriptOf(command); {
 	case len(command) == 0:
 	case script != "":
-		w.lines(scriptLines(scripts(read(fsys, "package.json")), script, 0), 0)
+		w.lines(scriptLines(scripts(read(fsys, "package.json")), script), 0)
 	case runsMake(command):
 		w.lines(recipes(parseMake(read(fsys, makefileOf(fsys))), targets(command)), 0)
 	default:
@@ -65,7 +65,7 @@ func (w *walk) lines(lines []string, depth int) {
 		if len(words) > 0 && slices.Contains(lex.Interpreters, path.Base(words[0])) {
 			words = slices.DeleteFunc(words[1:], func(a string) bool { return strings.HasPrefix(a, "-") })
 		} else if len(words) > 0 && !strings.Contains(words[0], "/") {
-			continue // a program
+			words = nil // a program
 		}
 		if len(words) == 0 {
 			continue
@@ -97,18 +97,17 @@ func recipes(m makefile, names []string) []string {
 	return lines
 }
 
-// scriptLines returns what a script of package.json runs, with the scripts before, behind and in it.
-func scriptLines(all map[string]string, name string, depth int) []string {
-	var lines []string
+// scriptLines returns what a script of package.json runs, with the scripts before, behind and in it, each once. It takes
+// them out of all.
+func scriptLines(all map[string]string, name string) (lines []string) {
 	for _, n := range []string{"pre" + name, name, "post" + name} {
 		text := all[n]
-		if text == "" || depth > 6 {
-			continue
+		if delete(all, n); text != "" {
+			lines = append(lines, text)
 		}
-		lines = append(lines, text)
 		for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";|&", r) }) {
-			if inner, _ := scriptOf(strings.Fields(part)); inner != "" && inner != name {
-				lines = append(lines, scriptLines(all, inner, depth+1)...)
+			if inner, _ := scriptOf(strings.Fields(part)); inner != "" {
+				lines = append(lines, scriptLines(all, inner)...)
 			}
 		}
 	}
@@ -127,7 +126,7 @@ func Settings(name, text string, command []string) (string, bool) {
 		}
 		maps.DeleteFunc(all, func(key string, _ any) bool { return !slices.Contains(lex.TestKeys, key) })
 		if script, _ := scriptOf(command); script != "" {
-			all["script"] = scriptLines(scripts(text), script, 0)
+			all["script"] = scriptLines(scripts(text), script)
 		}
 		b, _ := json.Marshal(all) // keys in order
 		return string(b), true

@@ -144,6 +144,9 @@ func TestFiles(t *testing.T) {
 	)
 	assert.Equal(t, []string{"a.sh", "b.sh"}, Files(loop, []string{"sh", "a.sh"}))
 	assert.Equal(t, []string{"a.sh", "b.sh"}, Files(loop, []string{"npm", "run", "a"}))
+	many := strings.Repeat("npm run b && npm run a && ", 1000) + "./a.sh"
+	wide := tree(map[string]string{"a.sh": "", "package.json": `{"scripts":{"a":"` + many + `","b":"` + many + `"}}`})
+	assert.Equal(t, []string{"a.sh"}, Files(wide, []string{"npm", "run", "a"}))
 }
 
 func TestSettings(t *testing.T) {
