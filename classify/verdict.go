@@ -16,10 +16,6 @@ type verdict struct {
 	p       row
 }
 
-// nearProgress is how likely progress has to be, of a rejected completion, for an announcement at the end to decide.
-// "Now run it again" announces nothing.
-const nearProgress = 0.6
-
 // maxUnread is the confidence that a verdict on a text in no known language has at most.
 const maxUnread = 0.60
 
@@ -42,8 +38,7 @@ func (v *verdict) result() Result {
 	if r.Type == Status {
 		r.Confidence = v.sureOfStatus(r.Confidence)
 	}
-	goesOn := v.breaksOff() || v.announces() && p[classProgress] >= nearProgress*p[classRejected]
-	r.WasRejectedCompletion = r.Type == Status && (p[classRejected] >= p[classProgress] && !goesOn ||
+	r.WasRejectedCompletion = r.Type == Status && (p[classRejected] >= p[classProgress] && !v.announces() ||
 		v.closesWithClaim() ||
 		v.rd.has("claim.submit") && v.rd.has("hedge.cannot_check"))
 	r.Reason = v.reason(r)
@@ -123,19 +118,13 @@ func (v *verdict) sureOfStatus(p float64) float64 {
 	return a / (a + b)
 }
 
-// breaksOff reports whether the text ends inside an edit or with a colon.
-func (v *verdict) breaksOff() bool {
-	last, _, _ := v.rd.closing()
-	return v.rd.openFence && v.rd.lastLine == fencedLine || last.colon && v.rd.lastLine.voice()
-}
-
-// announces reports whether the agent is at work: the text breaks off, it says at the end what it does next, or it says
-// what comes next and claims nothing.
+// announces reports whether the agent is at work: the text ends inside an edit or with a colon, it says at the end what
+// it does next, or it says what comes next and claims nothing.
 func (v *verdict) announces() bool {
 	rd := v.rd
 	last, _, _ := rd.closing()
 	switch {
-	case v.breaksOff():
+	case rd.openFence && rd.lastLine == fencedLine, last.colon && rd.lastLine.voice():
 		return true
 	case last.question, rd.has("claim.submit"), rd.in(last.rules, "offer.further"), rd.in(last.rules, "blocker.then"):
 		return false
