@@ -27,8 +27,8 @@
 //
 // Words of others do not bring orders into our messages. Data of the plan, the verifier, the skill and the agent is
 // left out if it holds our prefix, markup, tokens of a chat template, a URL, shell operators, an order such as "ignore
-// the rules" or "do not ask", to erase data or to send secrets, a path of the system, a word of two alphabets, or a
-// command that does more than check. A quote of the agent must be a plain sentence besides.
+// the rules" or "do not ask", to erase data, to send secrets, to pay or to switch off hooks, a path of the system, a
+// word of two alphabets, or a command that does more than check. A quote of the agent must be a plain sentence besides.
 //
 // A classifier's message is refused if it carries, anywhere in its first 4,000 characters, regardless of case and
 // look-alike letters and digits, markup, a word of two alphabets, or one of these:
@@ -36,12 +36,14 @@
 //   - a URL: anything with "://", and a bare host name under a common top-level domain or an IP address;
 //   - a secret: the value of a key, a token, a password or an environment variable;
 //   - a path outside the project, such as ~/.ssh or /etc/passwd;
-//   - mail: an order to mail, send or share something with somebody;
+//   - mail: a mail address, and words such as "via Slack" or "to our webhook";
 //   - a command: a shell prompt, variable, operator, option or script; a command that writes, sends, fetches or removes
 //     something; and inline code, other than a name such as `parser.go`, a well-known check on files of the tree, an
 //     option that the output names in inline code, and a command that the output has in inline code or a fence, if
 //     nothing in it is dangerous;
-//   - deletion: an order to delete or clear something;
+//   - an act beyond the project, where an order may begin: to pay or order something, to push, merge or release, to
+//     delete or undo something, to tell somebody, to change the system or the agent's settings; and any other word
+//     before an article or a pronoun that guard.txt, "coaching", does not have: "bury the old files";
 //   - permission: "without asking", "skip the …", "approve", "don't ask" and the like.
 //
 // What the request or the plan's criteria contain in the same words, outside a clause that denies it or only mentions
@@ -50,7 +52,8 @@
 //
 // # Limits
 //
-// The guard knows most words of English, fewer of other languages. It is a filter of words, not a
+// The guard knows most words of English, fewer of other languages. In Czech, Russian, Chinese and Japanese, which have no
+// articles, it refuses only the orders that it knows. It is a filter of words, not a
 // sandbox: the host must enforce what the agent may do.
 //
 // # Errors

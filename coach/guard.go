@@ -30,17 +30,11 @@ var guard = sync.OnceValue(func() map[string][]phrase {
 			continue
 		}
 		line, object := strings.CutSuffix(folded(line), " …")
-		for n := range maxBetween + 1 {
-			p := phrase{object: object}
-			gap := strings.Repeat(" <any>", n)
-			for _, w := range strings.Fields(strings.ReplaceAll(line, " <gap>", gap)) {
-				p.words = append(p.words, strings.Split(w, "|"))
-			}
-			g[section] = append(g[section], p)
-			if !strings.Contains(line, " <gap>") {
-				break
-			}
+		p := phrase{object: object}
+		for w := range strings.FieldsSeq(line) {
+			p.words = append(p.words, strings.Split(w, "|"))
 		}
+		g[section] = append(g[section], p)
 	}
 	return g
 })
@@ -48,27 +42,57 @@ var guard = sync.OnceValue(func() map[string][]phrase {
 // maxBetween is how many words "<gap>" of guard.txt stands for at most.
 const maxBetween = 5
 
-// phrase is one line of guard.txt, or one of its lengths.
+// phrase is one line of guard.txt.
 type phrase struct {
 	words  [][]string // the alternatives for each word
 	object bool       // the words that follow belong to it
 }
 
-// match reports whether ws, which is long enough, begins with the phrase.
-func (p phrase) match(ws []word) bool {
-	for i, alternatives := range p.words {
-		if alternatives[0] == "<any>" && (ws[i].end || i > 0 && ws[i-1].end) { // a gap stays in its clause
-			return false
+// match returns how many words of ws the phrase takes, or -1 if ws does not begin with it.
+func match(phrase [][]string, ws []word) int {
+	switch {
+	case len(phrase) == 0:
+		return 0
+	case phrase[0][0] == "<gap>":
+		best := -1
+		for n := range maxBetween + 1 {
+			if m := match(phrase[1:], ws[n:]); m >= 0 {
+				best = max(best, n+m)
+			}
+			if n == len(ws) || ws[n].end { // a gap stays in its clause
+				break
+			}
 		}
-		if !slices.ContainsFunc(alternatives, func(a string) bool { return matchWord(a, ws[i].text) }) {
-			return false
+		return best
+	case len(ws) == 0, !slices.ContainsFunc(phrase[0], func(a string) bool { return matchWord(a, ws[0].text) }):
+		return -1
+	}
+	rest := phrase[1:]
+	if len(rest) > 0 && ws[0].end {
+		if rest[0][0] == "<gap>" {
+			rest = rest[1:]
+		} else if phrase[0][0] == "<any>" || rest[0][0] == "<any>" {
+			return -1
 		}
 	}
-	return true
+	if n := match(rest, ws[1:]); n >= 0 {
+		return n + 1
+	}
+	return -1
 }
 
 func matchWord(pattern, w string) bool {
-	if pattern[0] == '<' {
+	switch pattern[0] {
+	case '<':
+		if class := wordClasses()[pattern]; class != nil {
+			return class.MatchString(w)
+		}
+		section, not := strings.CutPrefix(strings.Trim(pattern, "<>"), "!")
+		return in(word{text: w}, section) != not
+	case '~':
+		if ascii(w) && !ascii(pattern) {
+			return false
+		}
 		return wordClasses()[pattern].MatchString(w)
 	}
 	if part, ok := strings.CutPrefix(pattern, "*"); ok {
@@ -76,6 +100,22 @@ func matchWord(pattern, w string) bool {
 	}
 	stem, open := strings.CutSuffix(pattern, "*")
 	return w == pattern || open && strings.HasPrefix(w, stem)
+}
+
+func ascii(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// spaceless returns the expression of a pattern of guard.txt that begins with "~". Without a star after it, what it
+// matches begins the word or follows a word that leads to an order.
+func spaceless(pattern string) string {
+	expr := strings.NewReplacer("/", "|", "*", ").{0,12}(?:", "+", ")(?:", "$", "(?:$|[吧并並然再和及后後，])").Replace(pattern[1:])
+	if !strings.HasPrefix(pattern, "~*") {
+		expr = `(?:^|[请請并並再先就]|然后|然後|接着|务必|帮我|立即|马上|直接|记得|^[你您]?(?:需要|必须|应该|可以|要|得))(?:` + expr
+	} else {
+		expr = "(?:" + expr
+	}
+	return expr + ")"
 }
 
 // private matches the path of a file that holds secrets or a history.
@@ -94,14 +134,22 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 		"<outside>": `^(?:~|%\w+%|\.\.(?:[/\\]|$)|[a-z]:[/\\]|\\\\|/.*[./])|\.\./|` + private,
 		"<system>":  `^(?:~|\.\./\.\./|[a-z]:\\|\\\\|/(?:etc|root|home|users|proc|sys|dev|var|usr)(?:/|$))|` + private,
 		"<any>":     `.`,
-		"<host>": `^(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|app|ai|xyz|ru|cn)$` +
+		"<host>": `^(?:[a-z0-9-]+\.)+(?:example|test|onion|biz|com|org|net|io|dev|app|ai|xyz|ru|cn)$` +
 			`|^\S+\.\pL*[^\x00-\x7f]\pL*$|^0x[0-9a-f]{8}$|^[1-9]\d{8,9}$`,
 		"<erase>": `(?:^|[^不未没勿别会能被])(?:删除|刪除|清空|抹去|销毁|格式化).{0,4}(?:数据|資料|数据库|表|目录|文件夹|备份|服务器|硬盘|磁盘)$|删库|` +
 			`(?:把|将).{0,6}(?:删除|刪除|清空)|` +
 			`(?:データベース|テーブル|バックアップ|サーバー)を(?:すべて|全て|全部)?(?:削除|消去|ドロップ|初期化)(?:$|し[てろ]|する|せよ)`,
 		"<address>": `^\S+@\S+\.\S+$`,
+		"<name>":    `^\pL{2,10}$`,
+		"<number>":  `^\d[\d.,]*$`,
+		"<money>":   `^[$€£¥]\d|^\d[\d.,]*(?:[$€£¥]|eur|usd|euros?|k?btc)$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
+	}
+	for w := range strings.FieldsFuncSeq(folded(guardText), func(r rune) bool { return r == '|' || unicode.IsSpace(r) }) {
+		if len(w) > 1 && w[0] == '~' {
+			classes[w] = regexp.MustCompile(spaceless(w))
+		}
 	}
 	return classes
 })
@@ -111,8 +159,8 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 func longest(ws []word, sections ...string) (n int, object bool) {
 	for _, section := range sections {
 		for _, p := range guard()[section] {
-			if len(p.words) > n && len(p.words) <= len(ws) && p.match(ws) {
-				n, object = len(p.words), p.object
+			if m := match(p.words, ws); m > n {
+				n, object = m, p.object
 			}
 		}
 	}
@@ -126,16 +174,16 @@ func in(w word, section string) bool {
 }
 
 var (
-	markups = compiled(`</?[a-z!|%]|[<‹⟨〈]\s*/?(?:\||system|user|assistant|inst|sys|im_)|\|>` +
-		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool|available_tools|tool_\w+)\]` +
+	markups = compiled(`</?[a-z!|%]|[<‹⟨〈ᐸ≺⟪《«˂﹤❮❰【〖⦉⧼ᚲ]\s*/?\s*(?:\||system|user|assistant|inst|sys|im_)|\|>` +
+		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool|available_tools|tool_\w+)\]|\[\s*/?\s*(?:inst|sys)\b` +
 		`|\{\{|\}\}|\]\(` +
 		`|(?:^|\W)\[[^\]]+\] ?\[|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}` +
 		`|(?:^|[.!?]\s|["'])\s*(?:user|tool)\s*:|\b(?:system|assistant|human|developer)\s*:\s` +
 		`|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
-	urls = compiled(`[a-z][a-z0-9+.-]*://\S+` +
+	urls = compiled(`[a-z][a-z0-9+.-]*://\S+|(?:^|[\s("\[])//[a-z0-9-]+(?:\.[a-z0-9-]+)+\S*` +
 		`|\b(?:mailto|javascript|data):\S+` +
 		`|\bwww\.\S+|\w\[\.\]\w` +
-		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b(?:[:/?#]\S*)?` +
+		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn|onion|biz)\b(?:[:/?#]\S*)?` +
 		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
 		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?` +
 		`|\[[0-9a-f]*:[0-9a-f:.]*\](?::\d+|/)|\b[a-z0-9-]+[。．｡](?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b`)
@@ -163,10 +211,9 @@ func objection(msg string, in Context) string {
 		{"a path outside the project", phrases("outside")},
 		{"mail", phrases("mail")},
 		{"a command", command},
-		{"deletion", phrases("delete")},
-		{"an act beyond the project", phrases("beyond")},
 		{"permission wording", phrases("permission")},
 		{"an order", phrases("order")},
+		{"an act beyond the project", phrases("act", "beyond")},
 	} {
 		if found := strings.TrimSpace(check.find(msg, src)); found != "" {
 			return "it carries " + check.what + `: "` + quotable(found, maxQuoted) + `"`
@@ -186,17 +233,23 @@ func unsafe(data string) string {
 	if found != "" {
 		return found
 	}
-	ws := tokens(data)
+	found = orderIn(tokens(data), "danger", "command", "order")
+	return cmp.Or(found, orderIn(words(data), "order")) // in the name of a file or a test, too
+}
+
+// orderIn returns the first phrase in ws of the sections, or of [act] where an order may begin. A check is not an order.
+func orderIn(ws []word, sections ...string) string {
+	begins := orders(ws)
 	for i := range ws {
-		if n, _ := longest(ws[i:], "danger", "command", "order"); n > 0 {
-			if ok, _ := longest(ws[i:], checkSections...); ok < n {
-				return text(ws[i : i+n])
-			}
+		n, _ := longest(ws[i:], sections...)
+		if begins[i] {
+			act, _ := longest(ws[i:], "act")
+			n = max(n, act)
 		}
-	}
-	ws = words(data) // in the name of a file or a test, too
-	for i := range ws {
-		if n, _ := longest(ws[i:], "order"); n > 0 {
+		if n == 0 {
+			continue
+		}
+		if check, _ := longest(ws[i:], checkSections...); check < n {
 			return text(ws[i : i+n])
 		}
 	}
@@ -216,9 +269,9 @@ func url(msg string, src *sources) string {
 	return ""
 }
 
-// phrases returns a function that finds the first phrase of a section that nothing vouches for. It looks at the words
+// phrases returns a function that finds the first phrase of the sections that nothing vouches for. It looks at the words
 // that a shell would read, also without their hyphens, and at those that a person reads, also with digits for letters.
-func phrases(section string) func(string, *sources) string {
+func phrases(sections ...string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
 		readings := [][]word{words(msg), tokens(msg), tokens(strings.ReplaceAll(msg, "-", ""))}
@@ -228,28 +281,47 @@ func phrases(section string) func(string, *sources) string {
 			}
 		}
 		for _, ws := range readings {
+			begins := orders(ws)
 			for i := range ws {
-				if section == "beyond" && i > 0 && !ws[i-1].end && !in(ws[i-1], "lead") {
+				if sections[0] == "act" && !begins[i] {
 					continue
 				}
-				n, object := longest(ws[i:], section)
+				n, object := longest(ws[i:], sections...)
+				if n == 0 {
+					continue
+				}
+				harmless, _ := longest(ws[i:], "harmless")
+				if around, _ := longest(ws[max(0, i-1):], "harmless"); harmless >= n || i > 0 && around > n {
+					continue
+				}
 				if object {
 					n = phraseEnd(ws[i:], n)
 				}
-				if harmless, _ := longest(ws[i:], "harmless"); harmless > n {
-					continue
-				}
 				from := i
-				if section == "secret" && n > 0 {
+				if sections[0] == "secret" {
 					from = telling(ws, i, i+n)
 				}
-				if n > 0 && (section == "permission" || !forbidden(ws, from)) && !src.vouch(ws[from:i+n]) {
+				if (sections[0] == "permission" || !forbidden(ws, from)) && !src.vouch(ws[from:i+n]) {
 					return text(ws[from : i+n])
 				}
 			}
 		}
 		return ""
 	}
+}
+
+// orders marks the words of ws at which an order may begin: at the beginning of a clause, and after the words of [lead]
+// and [opening].
+func orders(ws []word) []bool {
+	begins := make([]bool, len(ws)+1)
+	for i := range ws {
+		begins[i] = begins[i] || i == 0 || ws[i-1].end || in(ws[i-1], "lead")
+		if begins[i] {
+			n, _ := longest(ws[i:], "opening")
+			begins[i+n] = true
+		}
+	}
+	return begins
 }
 
 // telling returns where an order to say the secret ws[from:to] begins, such as "show the password", or from if there is
