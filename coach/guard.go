@@ -93,7 +93,7 @@ func matchWord(pattern, w string) bool {
 		if ascii(w) && !ascii(pattern) {
 			return false
 		}
-		return wordClasses()[pattern].MatchString(w)
+		return spaceless(pattern).MatchString(w)
 	}
 	if part, ok := strings.CutPrefix(pattern, "*"); ok {
 		return strings.Contains(w, strings.TrimSuffix(part, "*"))
@@ -106,16 +106,23 @@ func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
+// spacelessPatterns holds what spaceless returned: a text in another script than theirs needs none.
+var spacelessPatterns sync.Map
+
 // spaceless returns the expression of a pattern of guard.txt that begins with "~". Without a star after it, what it
 // matches begins the word or follows a word that leads to an order.
-func spaceless(pattern string) string {
-	expr := strings.NewReplacer("/", "|", "*", ").{0,12}(?:", "+", ")(?:", "$", "(?:$|[吧并並然再和及后後，])").Replace(pattern[1:])
-	if !strings.HasPrefix(pattern, "~*") {
-		expr = `(?:^|[请請并並再先就]|然后|然後|接着|务必|帮我|立即|马上|直接|记得|^[你您]?(?:需要|必须|应该|可以|要|得))(?:` + expr
-	} else {
-		expr = "(?:" + expr
+func spaceless(pattern string) *regexp.Regexp {
+	if re, ok := spacelessPatterns.Load(pattern); ok {
+		return re.(*regexp.Regexp)
 	}
-	return expr + ")"
+	expr := strings.NewReplacer("/", "|", "*", ").{0,12}(?:", "+", ")(?:", "$", "(?:$|[吧并並然再和及后後，])").Replace(pattern[1:])
+	lead := ""
+	if !strings.HasPrefix(pattern, "~*") {
+		lead = `(?:^|[请請并並再先就]|然后|然後|接着|务必|帮我|立即|马上|直接|记得|^[你您]?(?:需要|必须|应该|可以|要|得))`
+	}
+	re := regexp.MustCompile(lead + "(?:" + expr + ")")
+	spacelessPatterns.Store(pattern, re)
+	return re
 }
 
 // private matches the path of a file that holds secrets or a history.
@@ -145,11 +152,6 @@ var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
 		"<money>":   `^[$€£¥]\d|^\d[\d.,]*(?:[$€£¥]|eur|usd|euros?|k?btc)$`,
 	} {
 		classes[name] = regexp.MustCompile(expr)
-	}
-	for w := range strings.FieldsFuncSeq(folded(guardText), func(r rune) bool { return r == '|' || unicode.IsSpace(r) }) {
-		if len(w) > 1 && w[0] == '~' {
-			classes[w] = regexp.MustCompile(spaceless(w))
-		}
 	}
 	return classes
 })
