@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ const (
 // parseVerdict reads the verdict that a model wrote.
 //
 //   - The type, in any letter case, must be one of the five. Anything else is an error.
-//   - The confidence is clamped to 0 and 1. A number in a string counts. Anything else, and none, is 0.5.
+//   - The confidence is a number from 0 to 1, which may be in a string. Anything else is 0. Without one it is 0.5.
 //   - A reason that is missing or not a string is empty.
 //   - A coaching message counts only with a status. Null, a blank and a word for nothing are none.
 //   - A status is a rejected completion if the model says so, or coaches. It need not coach. Its confidence is
@@ -164,16 +163,17 @@ func calibrated(stated float64) float64 {
 }
 
 func confidence(v any) float64 {
-	f, ok := v.(float64)
-	if s, isText := v.(string); isText {
-		var err error
-		f, err = strconv.ParseFloat(strings.TrimSpace(s), 64)
-		ok = err == nil || errors.Is(err, strconv.ErrRange)
-	}
-	if !ok || math.IsNaN(f) {
+	if v == nil {
 		return 0.5
 	}
-	return min(max(f, 0), 1)
+	f, _ := v.(float64)
+	if s, ok := v.(string); ok {
+		f, _ = strconv.ParseFloat(strings.TrimSpace(s), 64) // the number of an error is 0 or infinite
+	}
+	if f >= 0 && f <= 1 {
+		return f
+	}
+	return 0 // 90 may mean 0.9, or that the model did not understand the question
 }
 
 func coaching(s string) string {

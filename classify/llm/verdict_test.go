@@ -68,7 +68,7 @@ func TestParseVerdict(t *testing.T) {
 			done},
 		{"only a type", `{"type":"question"}`, verdict("question", 0.5, "", "")},
 		{"wrong types", `{"type":"status","confidence":[1],"reason":7,"rejected":"yes","coaching_message":{"a":1}}`,
-			verdict("status", 0.5, "", "")},
+			verdict("status", 0, "", "")},
 		{"control characters",
 			`{"type":"status","confidence":0.9,"reason":"a\u001b[31m\nb\u202e","coaching_message":"Show\u200b it.\u0000"}`,
 			verdict("status", 0.9, "a b", "Show it.")},
@@ -85,8 +85,9 @@ func TestParseVerdict(t *testing.T) {
 
 func TestConfidence(t *testing.T) {
 	for in, want := range map[string]float64{
-		"0": 0, "1": 1, "0.73": 0.73, "1.7": 1, "95": 1, "-0.2": 0, `"0.9"`: 0.9, `" 0.9 "`: 0.9, `"high"`: 0.5, `"1e999"`: 1,
-		`"NaN"`: 0.5, `""`: 0.5, "null": 0.5, "true": 0.5, "[]": 0.5, "{}": 0.5,
+		"0": 0, "1": 1, "0.73": 0.73, `"0.9"`: 0.9, `" 0.9 "`: 0.9, "null": 0.5,
+		"1.5": 0, "50": 0, "95": 0, "-0.2": 0, `"50"`: 0, `"95%"`: 0, `"high"`: 0, `"1e999"`: 0, `"Inf"`: 0, `"NaN"`: 0,
+		`""`: 0, "true": 0, "[]": 0, "{}": 0,
 	} {
 		v, err := parse(`{"type":"question","confidence":` + in + `}`)
 		require.NoError(t, err, in)
@@ -94,7 +95,7 @@ func TestConfidence(t *testing.T) {
 	}
 	// Of a status, the number is calibrated, and keeps its order.
 	for in, want := range map[string]float64{"0": 0, "0.5": 0.5, "0.6": 0.6, "0.61": 0.802, "0.7": 0.82, "0.8": 0.84,
-		"0.85": 0.85, "0.86": 0.86, "1": 1} {
+		"0.85": 0.85, "0.86": 0.86, "1": 1, "90": 0} {
 		v, err := parse(`{"type":"status","confidence":` + in + `}`)
 		require.NoError(t, err, in)
 		assert.InDelta(t, want, v.Confidence, 1e-9, in)
