@@ -37,7 +37,8 @@ import (
 //	13  otherwise: a blank output                          continue  continuing   empty                closes the run
 //	    otherwise: a rejected completion                   continue  continuing   rejected_completion  closes the run
 //	    otherwise                                          continue  continuing   progress             closes the run
-//	 –  a type that is not one of the five                 deliver   needs_human  error                not recorded
+//	 –  a type that is not one of the five, or a rejected  deliver   needs_human  error                not recorded
+//	    completion of another type than status
 //
 // A closed run is not continued again. After a hand-over nothing more is continued in this turn. The returned state
 // remembers both.
@@ -85,7 +86,7 @@ import (
 //
 // It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
 // it is right on a state that has changed since the caller asked Known. A decision of Known, unless it is a replay,
-// then carries f.Result. A decision for an invalid type leaves the state as it is.
+// then carries f.Result. A decision for an invalid result leaves the state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
 	o, r, before := f.Output, finite(f.Result), s
 	d, s, ok := s.known(o, f.Resets)
@@ -95,7 +96,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		}
 		return d, s
 	}
-	if !r.Type.Valid() {
+	if r.Validate() != nil {
 		return failure(o, s, r), before
 	}
 	v, goal := f.Verification, f.Verification.Goal

@@ -53,12 +53,16 @@ func TestVerification(t *testing.T) {
 	}
 }
 
-func TestInvalidTypeIsAnErrorOfOurs(t *testing.T) {
-	for _, typ := range []classify.OutputType{"", "Status", "done"} {
+func TestInvalidResultIsAnErrorOfOurs(t *testing.T) {
+	for _, r := range []classify.Result{
+		{}, {Type: "Status"}, {Type: "done"}, {Type: "completion", WasRejectedCompletion: true},
+		{Type: "question", WasRejectedCompletion: true},
+	} {
+		r.Confidence = 1
 		x := play(t, Policy{MinConfidence: NoGate})
 		x.decide("a", progress, turnIs("t1"))
 		before := x.s
-		x.wants(x.decide("b", classify.Result{Type: typ, Confidence: 1}, idIs("1"), turnIs("t2")), Deliver,
+		x.wants(x.decide("b", r, idIs("1"), turnIs("t2")), Deliver,
 			"needs_human", "error")
 		assert.True(t, before.Equal(x.s), "not recorded")
 	}

@@ -181,7 +181,6 @@ func TestRow7NotAStatus(t *testing.T) {
 	} {
 		for _, confidence := range []float64{0, 0.5, 1, math.NaN()} {
 			c.r.Confidence = confidence
-			c.r.WasRejectedCompletion = confidence == 1 // means something with a status only
 			x := play(t, Policy{MinConfidence: NoGate})
 			d := x.decide("a", c.r)
 			x.wants(d, Deliver, c.outcome, c.reason)

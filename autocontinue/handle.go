@@ -78,7 +78,7 @@ func New(cfg Config) (*AutoContinue, error) {
 var ErrNoSession = errors.New("autocontinue: the session ID is empty: set Output.Session to the conversation's ID")
 
 // errNil is the error of a call that cannot work.
-var errNil = errors.New("autocontinue: the context is nil, or this AutoContinue is not made with New")
+var errNil = errors.New("autocontinue: the context or a function is nil, or this AutoContinue is not made with New")
 
 func (a *AutoContinue) usable(ctx context.Context) bool {
 	return ctx != nil && a != nil && a.cfg.Classifier != nil

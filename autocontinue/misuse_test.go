@@ -38,6 +38,7 @@ func TestMisuseIsAnError(t *testing.T) {
 	_, err = NewMemoryStore(0).Load(none, "s")
 	require.ErrorIs(t, err, errNil)
 	require.ErrorIs(t, NewMemoryStore(0).Update(none, "s", nil), errNil)
+	require.ErrorIs(t, NewMemoryStore(0).Update(t.Context(), "s", nil), errNil)
 	var nilFunc classify.ClassifierFunc
 	for name, cfg := range map[string]Config{
 		"no classifier":   {},
@@ -45,6 +46,8 @@ func TestMisuseIsAnError(t *testing.T) {
 		"nil heuristic":   {Classifier: (*classify.Heuristic)(nil)},
 		"nil store":       {Classifier: judgeAs(progress), Store: (*MemoryStore)(nil)},
 		"nil verifier":    {Classifier: judgeAs(progress), Verifier: verifierFunc(nil)},
+		"journal of nil":  {Classifier: judgeAs(progress), Observer: NewJournal(nil)},
+		"of nothing":      {Classifier: judgeAs(progress), Observer: NewJournal((*bytes.Buffer)(nil))},
 		"zero logger":     {Classifier: judgeAs(progress), Logger: &slog.Logger{}},
 		"policy, count":   {Classifier: judgeAs(progress), Policy: Policy{MaxContinues: 1001}},
 		"policy, no gate": {Classifier: judgeAs(progress), Policy: Policy{MinConfidence: 1.1}},

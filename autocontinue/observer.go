@@ -122,8 +122,11 @@ func span(text string, start, end int) string {
 }
 
 // NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe
-// for concurrent use, goes on after an error, and never closes w.
+// for concurrent use, goes on after an error, and never closes w. [New] refuses a journal without a writer.
 func NewJournal(w io.Writer) Observer {
+	if w == nil || classify.HoldsNil(w) {
+		return ObserverFunc(nil)
+	}
 	var mu sync.Mutex
 	return ObserverFunc(func(_ context.Context, e Event) error {
 		var line bytes.Buffer
