@@ -63,6 +63,7 @@ func ownSecrets() (secrets []string) {
 	return secrets
 }
 
+// masked returns s without secrets. What is printed goes through it, see [visible] and [writeJSON].
 func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
 
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a

@@ -144,7 +144,7 @@ func report(w io.Writer, cmd *cobra.Command, err error) int {
 
 // complain writes a line to standard error, without secrets, wrapped where that is a terminal.
 func complain(w io.Writer, line string) {
-	for _, part := range wrap(visible(masked(line)), widthOf(w)) {
+	for _, part := range wrap(visible(line), widthOf(w)) {
 		fmt.Fprintf(w, "%s\n", part)
 	}
 }

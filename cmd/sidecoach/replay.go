@@ -244,7 +244,7 @@ func pauseOf(s *replaySession, m hook.Moment) replayPause {
 	p := replayPause{
 		File: s.File, Agent: s.Agent, Session: s.Session, Line: m.Line,
 		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
-		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: masked(m.Output.Hold), Work: m.Output.Work,
+		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: m.Output.Hold, Work: m.Output.Work,
 	}
 	p.Effect, p.Reply, p.Asked = m.Effect()
 	return p
@@ -358,7 +358,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 	start := func(session string) (*autocontinue.AutoContinue, error) {
 		sessions = append(sessions,
 			&replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)})
-		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy})
+		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy, Secrets: ownSecrets()})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
 		s := sessions[len(sessions)-1]

@@ -109,7 +109,7 @@ var viewsText string
 
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"line": oneLine, "visible": visible, "cut": plaintext.Line, "quote": quote, "join": strings.Join, "words": words,
+		"line": oneLine, "visible": visible, "cut": cut, "quote": quote, "join": strings.Join, "words": words,
 		"plural": plural, "thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
 		"headline": headline,
 		"bold":     func(s string) string { return paint(bold, s) },
@@ -132,9 +132,12 @@ func view(name string, data any) string {
 	return b.String()
 }
 
-func visible(s string) string { return plaintext.Visible(s) }
+// visible returns s as a terminal may show it: without secrets and with nothing to act on.
+func visible(s string) string { return plaintext.Visible(masked(s)) }
 
 func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), " ")) }
+
+func cut(s string, limit int) string { return plaintext.Line(masked(s), limit) }
 
 // quote returns a span of the agent's text on one line, in quotation marks, with at most limit characters between them.
 func quote(span string, limit int) string {
@@ -180,7 +183,10 @@ func plural(n int, what string) string {
 	return thousands(n) + " " + what + "s"
 }
 
-// writeJSON writes v as JSON in which a terminal finds nothing to act on: on one line, unless there is an indent.
+var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// writeJSON writes v as JSON in which a terminal finds nothing to act on: on one line, unless there is an indent. No
+// text of it shows a secret.
 func writeJSON(w io.Writer, v any, indent ...string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -189,7 +195,17 @@ func writeJSON(w io.Writer, v any, indent ...string) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("cannot write JSON: %w", err)
 	}
-	_, err := io.WriteString(w, harmless(b.String()))
+	secrets := ownSecrets()
+	safe := jsonString.ReplaceAllFunc(b.Bytes(), func(quoted []byte) []byte {
+		var text string
+		if json.Unmarshal(quoted, &text) == nil {
+			if safe := plaintext.Redact(text, secrets...); safe != text {
+				quoted, _ = json.Marshal(safe)
+			}
+		}
+		return quoted
+	})
+	_, err := io.WriteString(w, harmless(string(safe)))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
@@ -171,7 +172,13 @@ func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*ver
 	for _, runs := range []*[]verify.Run{&v.Facts.Runs, &v.Facts.BaseRuns} {
 		*runs = slices.Clone(*runs)
 		for i := range *runs {
-			(*runs)[i].Passes = nil // thousands of names
+			run := &(*runs)[i]
+			run.Passes = nil                                             // thousands of names
+			secrets := plaintext.Secrets(strings.Join(run.Command, " ")) // a word alone may not look like one
+			run.Command = slices.Clone(run.Command)
+			for j, word := range run.Command {
+				run.Command[j] = plaintext.Redact(word, secrets...)
+			}
 		}
 	}
 	return v, nil
@@ -226,7 +233,7 @@ func readReport(name string, stdin io.Reader) (verify.Report, error) {
 	if err != nil {
 		return verify.Report{}, err
 	}
-	report, err := verify.ParseReport([]byte(text))
+	report, err := verify.ParseReport([]byte(masked(text))) // as the hook does
 	if err != nil {
 		return verify.Report{}, badInput("give the agent's report as prose, or as one JSON object",
 			"cannot read the report %q: %s", name, strings.TrimPrefix(err.Error(), "verify: report: "))
