@@ -18,8 +18,10 @@ import (
 //     inside a word, such as the name of a file, if they look random;
 //   - JSON web tokens, web hooks, and what follows "Bearer", "Basic", "Authorization:" or "Cookie:" in a header;
 //   - the password, the token, the key or the signature in a URL;
+//   - what a command pipes into sudo -S or another program that reads a password;
 //   - private keys in PEM, and age's;
-//   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key.
+//   - the value of a variable, a field or an option that is named after a password, a token, a secret or a key. A value
+//     of letters only may be an ordinary word: it counts if nothing else can be meant.
 //
 // The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Invisible
 // characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another kind.
@@ -254,7 +256,7 @@ func (r secretRule) at(s string, i int) bool {
 	if word != r.word {
 		return false
 	}
-	named := r.word[len(r.word)-1] == '=' && r.word[0] != '_'
+	named := (r.word[len(r.word)-1] == '=' || r.word == "pass") && r.word[0] != '_'
 	if begins(s, i) {
 		return true
 	}
@@ -277,9 +279,13 @@ func (r secretRule) looksSecret(value string) bool {
 	case "phrase":
 		return !sentence().MatchString(value)
 	case "mixedphrase":
-		return digit && !sentence().MatchString(value) && slices.ContainsFunc(strings.Fields(value), func(w string) bool {
-			return strings.ContainsAny(w, "0123456789") && pieces(w) > 2
-		})
+		words := strings.Fields(value)
+		return len(words) > 2 && phrase().MatchString(value) && !sentence().MatchString(value) ||
+			len(words) > 1 && slices.ContainsFunc(words, isField) && !instruction().MatchString(value)
+	case "field":
+		return isField(value)
+	case "credential":
+		return (digit || upper && lower || len(value) >= 16) && !named().MatchString(value)
 	case "strong":
 		return digit && pieces(value)*5 >= 2*len(value) || scrambled(value)
 	case "password":
@@ -288,6 +294,18 @@ func (r secretRule) looksSecret(value string) bool {
 		return (digit && (upper || lower) || scrambled(value)) && !names().MatchString(value)
 	}
 	return true
+}
+
+// isField reports whether value is a mix of letters and digits that does not look like a name in code or a version.
+func isField(value string) bool {
+	digits := 0
+	for i := range len(value) {
+		if isDigit(value[i]) {
+			digits++
+		}
+	}
+	return (digits > 0 && pieces(value) > 1 || scrambled(value)) && (digits > 2 || !named().MatchString(value)) &&
+		(digits > 2 || !strings.Contains(value, "/")) && !names().MatchString(value) && !numbered().MatchString(value)
 }
 
 // scrambled reports whether value consists of letters that are not words: pairs of them stand in no word, or the case
@@ -331,8 +349,36 @@ var names = sync.OnceValue(func() *regexp.Regexp {
 
 // sentence matches words between blanks of which one belongs to a sentence rather than to a passphrase.
 var sentence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|the|a|an|here|must|should|is|are|be|not|no|at|for|from|to|in|of|` +
-		`enter|change|and|or|see|with|by)\s|\s(?:here|me|key|password|token|secret)$`)
+	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|the|a|an|here|must|should|is|are|be|not|no|at|for|from|to|in|of|as|on|` +
+		`if|when|was|enter|change|and|or|see|with|by|do|does|did|has|have|will|can|cannot|too|this|that|only|required|` +
+		`optional|missing|invalid|wrong|incorrect|empty|same|hashed|plain|default|using|via|any|new|old|reset|forgot|` +
+		`show|hide|confirm|user|string|text)\s|\s(?:here|me|key|password|passe|token|secret|required|field|value|string|` +
+		`empty|match|matches|null|login|account|only|characters|text|hash|reset|length)$`)
+})
+
+// phrase matches a passphrase: words of small letters.
+var phrase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,}(?:[ -][a-z]{2,})+$`) })
+
+// instruction matches what a field asks for.
+var instruction = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|must|should|at least|min(?:imum)?|max(?:imum)?|hash(?:ed)?|enter|e\.g\.?|` +
+		`see|like|one of|same as|encrypted|encoded)\s`)
+})
+
+// named matches a value that says what it stands for.
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)token|key|secret|passw|cred|auth|your|example|here|placeholder|required|undefined`)
+})
+
+// numbered matches the name of a test, a variable or a standard, a number with its unit, and a word with a number.
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:Test\w*|0x[0-9a-f_]+|[a-z]+[_-]?20[0-9]{2}|[a-zA-Z_]\w*(?:\.[A-Za-z_]\w*)+|` +
+		`[A-Z][A-Z0-9_]+|[0-9.]+(?:[a-z]*|%)|[a-z]{3,}[24][a-z]{3,}|id_\w+|[0-9-]+T[0-9:.Z+-]+|` +
+		`(?i:v|rc|step|stage|test|user|item|version|phase|part|page|line|foo|bar|baz|value|type|oauth|sha|md|base|utf|` +
+		`http|argon|pbkdf|ipv|u?int|float|string|str|num(?:ber)?|level|option|param|arg|node|field|name|table|column|row|` +
+		`file|group|index|chunk|word|client|server|app|service|project|python|java|session|request|response|data|token|` +
+		`key|secret|pass|password|api_?key|aes|rsa|hmac|ecdsa|ed|hs|rs|es|ps|x|h|i|k|p|s)[_-]?[0-9]+(?:\w?[0-9]+)?` +
+		`(?:id|bit|n|s|ms)?)$`)
 })
 
 // snakes matches a name such as required_if_2.

@@ -243,6 +243,126 @@ func TestRedactHarmless(t *testing.T) {
 	}
 }
 
+// Of a secret that is short or has blanks, what stands beside it decides. The brackets are not part of the texts.
+func TestRedactShort(t *testing.T) {
+	for _, row := range []string{
+		"Authorization: Basic ‹dXNlcjpwYXNzQkFTSUM=›", "curl -H 'Authorization: Basic ‹YWRtaW46c2VjcmV0›' https://x",
+		"Authorization: Bearer ‹abcdefghijklmnopqrstuvwx›", `"Authorization": "Bearer ‹correcthorsebattery›"`,
+		"Authorization: Basic ‹Ym9iOmh1bnRlcg==›", "proxy-authorization: basic ‹Ym9iOmh1bnRlcg==›",
+		"authorization: token ‹abcdefabcdefabcdefab›", "postgres://bob:‹p@ssw0rd›@db.example/x",
+		"postgres://bob:‹hunter@2›@db.example/x", "mysql://root:‹a@b@c›@localhost:3306/app",
+		"https://bob:‹pa@ss›@host.example", "redis://:‹se@cret›@cache:6379",
+		"https://x.example/?token=‹tokURLvalue123›", "https://x/?api_key=‹letmein99›",
+		"https://x/?a=1&sig=‹AbCdEf12›", "https://x/?key=‹abc123def›", "https://x/?access_token=‹abcd1234›&x=1",
+		"https://x/?a=b&apikey=‹k3yv4lue›", "https://x/?auth_token=‹zzTop99x›", "wss://x/ws?token=‹ab12cd34›",
+		"https://x/?signature=‹9f8e7d6c›", "https://x/dl?X-Amz-Signature=‹9f8e7d6c5b4a›&x=1",
+		"https://x/?password=‹hunter2›&u=bob", "https://x/?client_secret=‹s3cr3tvalue›",
+		"https://x/?code=1&refresh_token=‹1b2c3d4e›", "x-api-key: ‹xapiKEY0123456›", "X-Api-Key: ‹3f9a1c77›",
+		"curl -H 'x-api-key: ‹k3yv4lue›' https://x", "x-auth-token: ‹t0k3nv4l›", "X-Vault-Token: ‹s0m3t0k3n›",
+		"api_key=‹letmein99›", `api_key = "‹letmein99›"`, `apiKey: "‹letmein99›"`, "apiKey: '‹k3yv4lue›',",
+		`"apiKey": "‹abc123def›"`, "api-key: ‹abc123def4›", "client_secret=‹s3cr3tvalue›",
+		`clientSecret: "‹s3cr3tvalue›"`, "client_secret: '‹abCD12efGH›'", "secret: ‹hunter2›",
+		"secret: ‹s3cr3tvalue›", `secret = "‹my5ecret›"`, `"secret": "‹tr0ub4dor›"`, "pass: ‹hunter2›",
+		`pass = "‹hunter2›"`, `"pass": "‹Tr0ub4dor›"`, "user: bob, pass: ‹hunter2›",
+		"auth: { user: 'bob', pass: '‹hunter2›' }", "access_token: ‹ab12cd34ef›", `accessToken: "‹ab12cd34ef›"`,
+		"refresh_token=‹1b2c3d4e5f›", `auth_token: "‹zz9top88›"`, "token: ‹ab12cd34›", "token = '‹gh0st99x›'",
+		`"token": "‹ab12cd34›"`, `secret_key: "‹k3yv4lue99›"`, `private_key: "‹k3yv4lue99›"`,
+		`encryption_key = "‹k3yv4lue99›"`, `password: "‹correct horse battery›"`,
+		"password: '‹correct horse battery staple›'", `{"password": "‹correct horse battery›"}`,
+		`{"user":"bob","password":"‹my dog likes pizza›"}`, `password = "‹hunter2 with space PW›"`,
+		`"passphrase": "‹tiger lily ocean moon›"`, `passphrase: "‹correct horse battery›"`,
+		"pwd='‹purple monkey dishwasher›'", `the password is "‹correct horse battery›"`,
+		`{\"password\": \"‹correct horse battery›\"}`, "passphrase=‹Tr0ub4dor&3›", "password=‹Tr0ub4dor&3›",
+		"passphrase: ‹Tr0ub4dor&3›", "DB_PASSWORD=‹hunter2eqPW!x›", "the password is: ‹hunter2›",
+		"The password is: ‹Tr0ub4dor&3.›", "password was: ‹hunter2›", "My password's ‹hunter2›",
+		"the admin password is now ‹hunter2›", "The new password is ‹hunter2.›", "Das Passwort ist: ‹hunter2›",
+		"password for bob is ‹hunter2›", "the API key is: ‹k3yv4lue99›", "the token is ‹ab12cd34ef›",
+		"echo ‹hunter2› | sudo -S ls", `echo "‹hunter2›" | sudo -S apt-get update`,
+		"echo '‹my pass word›' | sudo -S ls", "echo ‹hunter2›|sudo -kS ls", "sudo -S ls <<< ‹hunter2›",
+		`sudo -S ls <<<"‹hunter2›"`, "echo ‹hunter2› | docker login -u bob --password-stdin",
+		`echo "$X" && echo ‹secretpw› | sudo -S ls`, "echo ‹hunter2› | passwd --stdin bob",
+		"echo '‹bob:hunter2›' | chpasswd", "sk-‹proj-ujOeHwdFcAefAZhnM6Jy\nvX9eHwdFcAefAZhnM6Jz›",
+		"key sk-‹proj-ujOeHwdFcAefAZhnM6Jy\n  vX9eHwdFcAefAZhnM6Jz› end",
+		"sk-‹ant-api03-ujOeHwdFcAefAZhnM6JyujOeHwdFcAefAZhnM6Jy\nvX9eHwdFcAef-ZhnM6JzAA›",
+		"export STRIPE_KEY=‹stripeKEYval0123›", "DATABASE_PASSWORD: ‹hunter2›",
+		"spring.datasource.password=‹hunter2›", "ansible_become_pass: ‹hunter2›", "ansible_become_pass=‹hunter2›",
+		"SMTP_PASS=‹hunter2›", `DB_PASS="‹hunter2›"`, "MYSQL_PWD=‹hunter2› mysql",
+		"set the client secret to ‹k3yv4lue99›", "password set to ‹hunter2›", "I set the password to ‹hunter2.›",
+		"changed the password to `‹Tr0ub4dor›`", "api_key:\n  ‹yamlKEYvalue0123456›", "--api-key ‹k3yv4lue›",
+		"--token=‹ab12cd34›", "--client-secret=‹s3cr3tvalue›", "--secret-key ‹k3yv4lue99›",
+		"--access-token ‹ab12cd34ef›", `app_secret: "‹abc123def›"`, "webhook_secret=‹abc123def›",
+		"jwt_secret: '‹abc123def›'", "JWT_SECRET=‹mysupersecret›", "SECRET=‹abc12345›", "API_KEY: ‹abc12345›",
+		`API_TOKEN: "‹abc12345›"`, "<password>‹hunter2›</password>", "<apiKey>‹abc12345›</apiKey>",
+		"Cookie: session=‹abcdefgh12›",
+	} {
+		before, rest, _ := strings.Cut(row, "‹")
+		secret, after, _ := strings.Cut(rest, "›")
+		in, want := before+secret+after, before
+		for _, r := range secret {
+			if want += "*"; r == '\n' {
+				want = want[:len(want)-1] + "\n"
+			}
+		}
+		got := Redact(in)
+		if got != want+after {
+			t.Errorf("Redact(%q)\n got %q\nwant %q", in, got, want+after)
+		}
+		if again := Redact(got); again != got {
+			t.Errorf("Redact(%q) = %q is not stable", got, again)
+		}
+	}
+	for _, s := range []string{
+		"token: string", "password: required", "apiKey: process.env.X", "apiKey: process.env.OPENAI_API_KEY",
+		"the secret is to start early", "The token is refreshed every 15 minutes.", "the key is to test early",
+		"pass: true", "api_key=None", "?token=<token>", "https://x/?token=<token>&api_key=YOUR_API_KEY",
+		"https://x/?key=value&token=abc", "secret: ${{ secrets.X }}", "token: ${{ secrets.GITHUB_TOKEN }}",
+		"pass: 12, fail: 3", "pass 12/15, fail 3", "--- PASS: TestParse2 (0.00s)", "PASS: TestFoo12",
+		"pass: TestFoo2", "type Config struct { Token string; APIKey string; Secret []byte }",
+		"token: Option<String>,", "pub secret: [u8; 32],", "token?: string | undefined;",
+		"private readonly secret: Buffer;", "password: z.string().min(8)", "api_key: str = Field(default=None)",
+		"api_key: Optional[str] = None", "secret: SecretStr", "token = lexer.next()", "token := parser2.next()",
+		"const token = await getToken2();", `secret = os.environ["SECRET"]`, "token=$TOKEN",
+		"api_key = config.api_key_v2", "self.api_key = api_key2", "token = tokens[i2]", "tok = token.value2",
+		"token_type: bearer", "token: oauth2", "algorithm: sha256, secret: sha256", "credential: x509",
+		"access_key: AWS_ACCESS_KEY_ID", "secret: secret1", "token: token123", `token="test-token"`,
+		"secretName: db-credentials-2", "secretRef: prod2db", "tokenizer: gpt2", "tokenizer_path=llama2/7b-chat",
+		"Bearer authentication is required", "Authorization: Bearer <token>", "Authorization: Bearer ${TOKEN}",
+		"Authorization: Bearer YOUR_ACCESS_TOKEN", "Authorization: Bearer your-token-here",
+		"Authorization: Bearer token", "Authorization: Basic auth is used here",
+		"authorization: basic authentication support", "Authorization: Bearer scheme",
+		"headers: { Authorization: `Bearer ${token}` }", "Set the Authorization header to Bearer accessToken",
+		"The Authorization: key handling changed", "https://example.com:8080/a@b", "npm i @scope/pkg@1.2.3",
+		"git clone ssh://git@github.com:22/a/b.git", "http://localhost:3000/users/@me",
+		"http://localhost:3000 and bob@example.com", "https://host:8443/x?mail=bob@example.com",
+		"echo done | tee log.txt", `echo "$PASSWORD" | sudo -S ls`, "echo $PW | docker login --password-stdin",
+		"printf '%s\n' \"$X\" | sudo -S true", "cat pw | sudo -S ls", "echo hello | sudo tee /etc/x",
+		"echo a b c | xargs sudo -S", `password: "Password must be 8 chars"`,
+		`password: "at least 8 characters, 1 digit"`, `{"password": "hashed with argon2id"}`,
+		`"password": "Mot de passe"`, `"password": "New password"`, `"password": "Enter your password"`,
+		`"password": "forgot your password?"`, `password: "passwords do not match"`, `password: "string, optional"`,
+		"password: 'must contain a number'", `the password is "required when empty"`,
+		"The password is reset to its default value", "Changed the password to use argon2id",
+		"the password is set to expire", "token to v2", "Reset the token to step2", "the token is v2 now",
+		"the secret is base64", "Set the token to `nil`", "set the secret to an env var", "pass: ok", "pass = i18n",
+		"bypass: rule12", "compass: north12", "by pass: 3of5", "pass=8/8", "pass: 1.2s", "pass: 120ms",
+		"pass: 2024-11-02", "Pass: fail", "passed: 12", `pass="${PASS}"`, "pass: ctx.pass2",
+		"secret: vault:kv/data/app2", "token: ./tok2.txt", "secrets: inherit", "key=value1234", "?key=item12345",
+		"?sort=key&key=created2024", "https://x/?sig=...&token=…", "https://x/?token=string",
+		"https://x/?page=2&sort=name1234", "https://x/list?key=reports/2024/11/a.csv&order=asc",
+		"https://x/?id=abc123&name=bob99", "cache_key=user1234", "token: 1024", "token = 3.14", "access_token: null",
+		`"token": "string"`, `"apiKey": "apiKey2"`, `"secret": "see docs"`, `apiKey: "your-api-key-1"`,
+		`api_key="<your key 1>"`, "api_key: {{ api_key2 }}", "api_key: !secret my_key2", "token: Test2Token",
+		"private_key: id_ed25519", `private_key: "keys/id_rsa2.pem"`, `password = getpass.getpass("x")`,
+		"Fixed pass: the parser handles utf8 now.", "tests pass: go1.26 and go1.25", "pass: go1.26", "pass: node18",
+		"pass: linux/amd64", "pass: python3.12", "tests pass: 12passed", "token: 12.5k", "token: JWT (RS256)",
+		"token: jwt.sign(payload2)", "secret: k8s", "secret to production2", "credential is cached2disk",
+	} {
+		if got := Redact(s); got != s {
+			t.Errorf("Redact(%q) = %q", s, got)
+		}
+	}
+}
+
 func stars(n int) string { return strings.Repeat("*", n) }
 
 func FuzzRedact(f *testing.F) {
