@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -45,6 +46,11 @@ type Pause struct {
 	Output autocontinue.Output
 }
 
+const (
+	maxText   = 1 << 20  // bytes of a message: its end, where an agent says what it claims; of a prompt its beginning
+	maxSecret = 64 << 10 // bytes
+)
+
 // Run answers one event of a host: it reads the payload, takes it into the session, decides if the agent paused, and
 // returns what to write to standard output, which may be nothing. The host may run several hooks of one pause at once.
 //
@@ -60,9 +66,11 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 	case cfg.Sessions == nil || classify.HoldsNil(cfg.Sessions) || cfg.Loop == nil:
 		return h.Pass(), errors.New("hook: Config.Sessions or Config.Loop is nil: both are required")
 	}
-	for _, text := range []*string{&e.Message.text, &e.Prompt.text} {
-		*text = plaintext.Redact(*text, cfg.Secrets...)
-	}
+	said, asked := e.Message.text, e.Prompt.text // a secret that is cut does not look like one
+	said = plaintext.Redact(said[max(0, len(said)-maxText-maxSecret):], cfg.Secrets...)
+	asked = plaintext.Redact(asked[:min(len(asked), maxText+maxSecret)], cfg.Secrets...)
+	e.Message.text = strings.ToValidUTF8(said[max(0, len(said)-maxText):], "")
+	e.Prompt.text = strings.ToValidUTF8(asked[:min(len(asked), maxText)], "")
 	s := &session{event: e, cfg: cfg}
 	if !e.kind.isPause() {
 		if e.kind != other {

@@ -564,3 +564,33 @@ func TestErrors(t *testing.T) {
 	require.ErrorIs(t, err, ErrEvent)
 	require.Equal(t, "other", Host("other").Product())
 }
+
+// The end of a huge message decides, and the beginning of a huge prompt is the request. No part of a secret is left
+// where they are cut.
+func TestHugeTextsAreCut(t *testing.T) {
+	key := "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA\n", 200) + "-----END RSA PRIVATE KEY-----\n"
+	filler := strings.Repeat("é ", 1<<19)
+	said := filler + key + filler[:len(filler)*2/3-1000] + "Which one should I use?"
+	asked := "Pick a database. " + filler[:len(filler)*2/3-1000] + key + filler
+	var got autocontinue.Output
+	heuristic, err := classify.NewHeuristic()
+	require.NoError(t, err)
+	cfg := Config{Sessions: &store{state: map[string][]byte{}},
+		Loop: func(_ context.Context, p *Pause) (autocontinue.Config, error) {
+			got = p.Output
+			return autocontinue.Config{Classifier: heuristic}, nil
+		}}
+	for _, event := range []map[string]any{
+		{"hook_event_name": "UserPromptSubmit", "prompt": asked}, {"hook_event_name": "Stop", "last_assistant_message": said},
+	} {
+		event["session_id"], event["cwd"] = "s", t.TempDir()
+		payload, err := json.Marshal(event)
+		require.NoError(t, err)
+		_, err = Run(t.Context(), "claude", payload, cfg)
+		require.NoError(t, err)
+	}
+	assert.LessOrEqual(t, len(got.Text), 1<<20)
+	assert.LessOrEqual(t, len(got.Request), 1<<20)
+	assert.True(t, strings.HasSuffix(got.Text, "Which one should I use?"))
+	assert.NotContains(t, got.Text+got.Request, "MIIE")
+}
