@@ -182,8 +182,8 @@ func TestMisbehavioursAgainstTheLLMClassifier(t *testing.T) {
 func TestOddAnswersAreReadRightly(t *testing.T) {
 	hidden := classifytest.Verdict{Type: classify.Status, Confidence: 0.93, Reason: "a claim", Coaching: "Show it."}
 	confidence := map[string]float64{
-		"confidence above 1": 1, "confidence below 0": 0, "confidence in per cent": 1, "confidence as text": 0.9,
-		"confidence that is no number": 0.5, "coaching of the wrong type": 0.9, `coaching of "null"`: 0.9,
+		"confidence above 1": 0, "confidence below 0": 0, "confidence in per cent": 0, "confidence as text": 0.9,
+		"confidence that is no number": 0, "coaching of the wrong type": 0.9, `coaching of "null"`: 0.9,
 	}
 	for _, m := range hidden.Misbehaviours() {
 		if !m.Readable {
