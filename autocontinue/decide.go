@@ -3,6 +3,7 @@ package autocontinue
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -40,53 +41,48 @@ import (
 //	 –  a type that is not one of the five, or a rejected  deliver   needs_human  error                not recorded
 //	    completion of another type than status
 //
-// A closed run is not continued again. After a hand-over nothing more is continued in this turn. The returned state
-// remembers both.
-//
-// Rows 2 and 2a: two texts are the same if they differ only in white space, invisible characters and terminal escape
-// sequences.
+// A closed run is not continued again. After a hand-over nothing more is continued in this turn. Texts of rows 2 and 2a
+// are the same if they differ only in white space, invisible characters and terminal escape sequences.
 //
 // The turn of an output: if Facts.Resets is neither 0 nor the number of the state, the turn is over. Otherwise an empty
 // Turn is the current one, and a remembered other Turn is over. An unknown Turn opens a new turn, unless the Request is
 // ours: it begins with "[System Coach]", or equals the message sent last. Then it is the current turn, whose name it
 // becomes if that has none.
 //
-// Row 8a: it holds only if the confidence is enough for row 9, the turn was not handed over, and the goal has no limit
-// that was reached. A completion also ends its stage if only the cap, a limit or the hand-over stands against row 8a.
-// The count of stages that are done stays over turns. A turn with Facts.OnlyAsked ends no stage. The gaps of the turn
-// are forgotten with the stage, the continues are not.
+// Facts before words: a rejected completion is a completion if its Verification is Verified, or is Unverified and has
+// Checked set. The evidence that the words lack was seen by the host, unless a goal is open.
 //
 // Goals: with Verification.Goal, a status is a completion if the goal is met, and a completion is a rejected completion
 // if something is open and no further stage is ahead. Two outputs then have the same gap if the checks saw the same.
 //
-// Facts before words: a rejected completion is a completion if its Verification is Verified, or is Unverified and has
-// Checked set. The evidence that the words lack was seen by the host, unless a goal is open.
+// Row 8a: it holds only if the confidence is enough for row 9, the turn was not handed over, and no limit of the goal
+// was reached. If only the cap, a limit or the hand-over stands against it, the completion still ends its stage. The
+// count of stages that are done stays over turns. A turn with Facts.OnlyAsked ends no stage. The gaps of the turn are
+// forgotten with the stage, the continues are not.
 //
 // Row 8: a claim was rejected before if an output of this turn with the same fingerprint was a rejected completion, and
 // the output now has no kind of evidence that this rejection lacked, and no Verification is Verified. The rejection
 // lacked the kinds that [classify.Result.Missing] named then. It lacked all kinds that it did not show if Missing named
-// none then, or names none now. Such a completion, and one whose Verification is Rejected, is judged by the next rows
-// as a rejected completion.
+// none then, or names none now. The next rows judge such a completion, and one whose Verification is Rejected, as a
+// rejected completion.
 //
-// Row 9: a confidence that is not a number from 0 to 1 counts as 0. The row does not apply to a claim to be
-// done if a Verification rejected it, or if something of the goal is open: what was seen does not depend on how the
-// text was read.
+// Row 9: a confidence that is not from 0 to 1 counts as 0. The row does not apply to a claim to be done that a
+// Verification rejected, or if something of the goal is open.
 //
-// Row 11: two outputs have the same gap if they have the same fingerprint. Two rejected completions have it also if
-// they lack the same kinds of evidence (at least one kind), or have the same worst feedback, which is its first line. A
-// fingerprint ignores white space, case, punctuation, times, durations, hashes, line numbers and generated IDs. It
-// keeps counts.
+// Row 11: two outputs have the same gap if they have the same fingerprint, which ignores white space, case,
+// punctuation, times, durations, hashes, line numbers and generated IDs, but keeps counts. Two rejected completions
+// have it also if they lack the same kinds of evidence (at least one), or have the same first line of feedback.
 //
 // Continues used is the larger of Output.Continues and State.Continues. Decision.Result is the classification as it was
 // judged: lowered where row 8 or a verification lowered it.
 //
-// In row 13 Policy.Coach words the message from f.Coach. Decide sets its Attempt and Work. Decide also sets Text,
-// Request and Evidence from the output if they are empty, drops a request that is ours, and takes Feedback from a
-// Verification that is Rejected. Secrets in the message are masked, see [plaintext.Redact].
+// In row 13 Policy.Coach words the message from f.Coach. Decide sets its Attempt, takes Text, Request, Evidence and
+// Work from the output without a request that is ours, and takes Feedback from a Verification that is Rejected. Secrets
+// in the message are masked, see [plaintext.Redact].
 //
 // It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
-// it is right on a state that has changed since the caller asked Known. A decision of Known, unless it is a replay,
-// then carries f.Result. A decision for an invalid result leaves the state as it is.
+// it is right on a state that has changed since the caller asked Known. A decision for an invalid result leaves the state as
+// it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
 	o, r, before := f.Output, finite(f.Result), s
 	d, s, ok := s.known(o, f.Resets)
@@ -99,10 +95,9 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	if r.Validate() != nil {
 		return failure(o, s, r), before
 	}
-	v, goal := f.Verification, f.Verification.Goal
-	d = Decision{Continues: s.used(o), Result: r, Stage: s.stageOf(f.Stages).Done}
-	if goal != nil {
-		d.Goal = shown(goal.Counts, maxHold)
+	v, goal := f.Verification, f.Verification.goal()
+	d = Decision{
+		Continues: s.used(o), Result: r, Stage: s.stageOf(f.Stages).Done, Goal: shown(goal.Counts, maxHold),
 	}
 	d.degrade(f.Degraded...)
 	if r.WasRejectedCompletion && !goal.open() && (v.Status == Verified || v.Status == Unverified && v.Checked) {
@@ -113,15 +108,13 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	switch d.Result.Type {
 	case classify.Error: // a failed run of the host's is row 5
 		return s.handOver(o, d, "crash_guard", errorNote)
-	case classify.Question:
-		return s.handOver(o, d, "question", "")
-	case classify.Blocker:
-		return s.handOver(o, d, "blocker", "")
+	case classify.Question, classify.Blocker:
+		return s.handOver(o, d, Reason(d.Result.Type), "")
 	}
 
 	// Rows 8a and 8.
 	d.Verified = v.shown()
-	if goal != nil && goal.Met && v.Status != Rejected {
+	if goal.Met && v.Status != Rejected {
 		d.Verified = cmp.Or(d.Verified, Verified)
 		if d.Result.Type == classify.Status {
 			d.reclassify(classify.Completion, false, "the goal is met")
@@ -134,7 +127,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 			why = "the verification rejected the claim"
 		case goal.open() && d.Stage+1 >= len(f.Stages):
 			why = "the goal is not reached"
-		case d.Verified != Verified && goal == nil && s.wasRejected(o, d.Result):
+		case d.Verified != Verified && v.Goal == nil && s.wasRejected(o, d.Result):
 			why = "the same claim was rejected before, and there is no new evidence"
 		default:
 			return s.complete(p, f, d)
@@ -162,7 +155,7 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return stop("repeat", "")
 	case d.Continues >= p.maxContinues(): // row 12
 		return stop("cap", capNote(p.maxContinues(), goal))
-	case goal.limit() != "": // row 12
+	case goal.Limit != "": // row 12
 		return stop("cap", shown(goal.Limit, maxVerified))
 	case g.isBlank(): // row 13
 		return s.carryOn(p, f, d, "empty", times+1)
@@ -170,6 +163,85 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 		return s.carryOn(p, f, d, "rejected_completion", times+1)
 	}
 	return s.carryOn(p, f, d, "progress", times+1)
+}
+
+// Known decides about an output whose text need not be read: rows 1 to 6 of the table, see [Decide]. The bool says
+// whether one of them held. If so, keep the returned state and act on the decision, whose Result is zero. If not,
+// classify the output and call [Decide], with the returned state or the one given here. The returned state then differs
+// from s only in the turn that o may have opened or named.
+//
+// It is pure: s is not changed, and the same arguments give the same result. A replay (row 1) leaves the state as it
+// is, unless its unknown turn ends that of a recorded continuation.
+func Known(s State, o Output) (Decision, State, bool) { return s.known(o, 0) }
+
+// known is [Known] with Facts.Resets.
+func (s State) known(o Output, resets int) (Decision, State, bool) {
+	before := s
+	s = s.copied()
+	over := s.enter(o, resets)
+
+	// Row 1.
+	if r, ok := s.recorded(o.ID); ok {
+		if was, _ := before.recorded(o.ID); over {
+			r = r.superseded()
+		} else if was.Reason != r.Reason {
+			before = s // opening the turn superseded it
+		}
+		return r.replay(o), before, true
+	}
+
+	d := Decision{Continues: s.used(o)}
+	closed, reported, delivered := s.earlier(o)
+	switch {
+	case closed && !o.Failed && reported:
+		d.Reason = "run_closed" // row 2
+	case closed && !o.Failed:
+		d.Reason = "run_reused" // row 2a
+		d.degrade("run: it is closed and reported another text, which was not read; give every run its own Output.Run")
+	case delivered:
+		d.Reason = "same_text" // row 3
+	case over:
+		d.Reason = "superseded" // row 4
+	case o.Failed:
+		d.Reason = "crash_guard" // row 5
+		s.HandedOver = true
+	case o.Hold != "":
+		d.Reason = "hold" // row 6
+		if why := shown(o.Hold, maxHold); why != "" {
+			d.Note = "The agent must not be continued now: " + why + "."
+		}
+	default:
+		return Decision{}, s, false
+	}
+	return s.settle(o, d), s, true
+}
+
+// settle completes d, which has a reason, and takes it into the state.
+func (s *State) settle(o Output, d Decision) Decision {
+	s.Seq++
+	v := verdicts[d.Reason]
+	d.ID, d.Action, d.Outcome = decisionID(o, s.Seq), v.action, v.outcome
+	if d.Note == "" {
+		d.Note = v.note
+	}
+	switch d.Action {
+	case Suppress:
+		return d
+	case Continue:
+		s.Continues = d.Continues
+		s.history.Sent = digestOf("message", strings.TrimSpace(d.Message))
+	case Deliver:
+		if t := s.turn(); o.Run != "" {
+			t.Shown = push(t.Shown, reportOf(o), maxShown)
+		}
+	}
+	if o.Run != "" && (d.Action == Continue || d.Reason == "completion") {
+		s.closeRun(o)
+	}
+	if o.ID != "" {
+		s.record(o, d)
+	}
+	return d
 }
 
 // reclassify changes what the output is judged as.
@@ -185,7 +257,7 @@ func (d *Decision) reclassify(to classify.OutputType, rejected bool, why string)
 // complete settles a completion that nothing speaks against. It counts the stage as done if the completion is sure. It
 // continues with the next stage if there is one and nothing forbids that (row 8a), and delivers otherwise (row 8).
 func (s State) complete(p Policy, f Facts, d Decision) (Decision, State) {
-	at, goal := s.stageOf(f.Stages), f.Verification.Goal
+	at, goal := s.stageOf(f.Stages), f.Verification.goal()
 	var next *skills.Skill
 	if at.Done < len(f.Stages) && !f.OnlyAsked && !p.unsure(d.Result.Confidence) {
 		at.Done++
@@ -194,7 +266,7 @@ func (s State) complete(p Policy, f Facts, d Decision) (Decision, State) {
 			next = &f.Stages[at.Done]
 		}
 	}
-	if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && goal.limit() == "" {
+	if next != nil && !s.HandedOver && d.Continues < p.maxContinues() && goal.Limit == "" {
 		s.history.Gaps = nil
 		f.Coach.Skill, f.Coach.Stage = next, true
 		return s.carryOn(p, f, d, "next_stage", 1)
@@ -265,33 +337,26 @@ func finite(r classify.Result) classify.Result {
 }
 
 func (f Facts) feedback() string {
-	if f.Verification.Status == Rejected && f.Verification.Feedback != "" {
-		return f.Verification.Feedback
-	}
-	if f.Verification.Goal.open() {
-		return f.Verification.Goal.Open
+	v, goal := f.Verification, f.Verification.goal()
+	switch {
+	case v.Status == Rejected && v.Feedback != "":
+		return v.Feedback
+	case goal.open():
+		return goal.Open
 	}
 	return f.Coach.Feedback
 }
 
 // coach returns what the message may use.
 func (f Facts) coach(s State, attempt int) coach.Context {
-	in := f.Coach
-	in.Attempt, in.Feedback, in.Work = attempt, f.feedback(), f.Output.Work
-	if g := f.Verification.Goal; g.open() && in.Feedback == g.Open {
+	in, o := f.Coach, f.Output
+	in.Attempt, in.Feedback, in.Work, in.Evidence = attempt, f.feedback(), o.Work, o.Evidence
+	in.Text = plaintext.Redact(o.Text) // spans of it stay valid
+	if g := f.Verification.goal(); g.open() && in.Feedback == g.Open {
 		in.Goal, in.Human = true, g.Human
 	}
-	if in.Text == "" {
-		in.Text = plaintext.Redact(f.Output.Text) // spans of it stay valid
-	}
-	if in.Request == "" {
-		in.Request = f.Output.Request
-	}
-	if s.isOurs(in.Request) {
+	if in.Request = o.Request; s.isOurs(in.Request) {
 		in.Request = ""
-	}
-	if in.Evidence == nil {
-		in.Evidence = f.Output.Evidence
 	}
 	return in
 }

@@ -3,6 +3,7 @@ package autocontinue
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -40,13 +41,12 @@ func (a Action) MarshalText() ([]byte, error) {
 
 // UnmarshalText accepts the three texts and nothing else.
 func (a *Action) UnmarshalText(text []byte) error {
-	for i, name := range actions {
-		if string(text) == name {
-			*a = Action(i)
-			return nil
-		}
+	i := slices.Index(actions[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("autocontinue: unknown action %.20q", text)
 	}
-	return fmt.Errorf("autocontinue: unknown action %.20q", text)
+	*a = Action(i)
+	return nil
 }
 
 // Outcome is how a pause ended, for people and dashboards:
@@ -117,9 +117,8 @@ type Decision struct {
 	Goal      string             `json:"goal,omitempty"`     // how far the session's goal is: "1 of 3 met"
 	Stage     int                `json:"stage,omitempty"`    // how many of Output.Stages are done
 	Replayed  bool               `json:"replayed,omitempty"` // recorded earlier for the same output ID; Result is zero
-	// Degraded says what could not be used and why, in the form "plan: …". It names an unreadable plan, a judge that
-	// failed, a verifier that failed, a message that could not be used, a reused run, and an output ID that came with
-	// another text.
+	// Degraded says what could not be used and why, in the form "plan: …": a plan, a judge, a verifier, a message, a
+	// reused run, an output ID that came with another text. It is for the host's log; the decision stands.
 	Degraded []string        `json:"degraded,omitempty"`
 	Result   classify.Result `json:"classification"` // zero when the text was not read
 }
@@ -160,16 +159,13 @@ func verifiedNote(note string, status VerificationStatus, said string) string {
 }
 
 // goalNote returns note, or what is the case without one, and how far the goal is.
-func goalNote(note string, reason Reason, g *Goal) string {
-	if g == nil {
-		return note
-	}
+func goalNote(note string, reason Reason, g Goal) string {
 	return strings.TrimSpace(cmp.Or(note, verdicts[reason].note) + " " + shown(g.Note, maxGoal))
 }
 
-func capNote(limit int, goal *Goal) string {
+func capNote(limit int, goal Goal) string {
 	whose := "for one turn"
-	if goal != nil && goal.Cap != "" {
+	if goal.Cap != "" {
 		whose = "of " + shown(goal.Cap, maxHold)
 	}
 	switch limit {

@@ -10,13 +10,10 @@
 // completion, is closed. If it reports the same text again, the text is suppressed. If it reports another text, the
 // human sees it unread, and Decision.Degraded says so.
 //
-// Decision.Degraded is for the host's log: the decision stands, but something that should have helped it did not.
-//
 // # Secrets
 //
-// Handle and Judge mask secrets in what the agent and the human wrote before they use it, see [plaintext.Redact]. So
-// neither the classifier nor the state, the message, the note and the event has them. Config.Secrets adds the host's
-// own.
+// Handle and Judge first mask secrets in what the agent and the human wrote, see [plaintext.Redact]. So neither the
+// classifier nor the state, the message, the note and the event has them. Config.Secrets adds the host's own.
 //
 // # Limits
 //
@@ -26,8 +23,7 @@
 // here does.
 //
 // Older and newer versions may share a store. A newer one reads what older ones wrote. An older one delivers the
-// outputs of a session that a newer one has written, with [ErrStateVersion], and leaves the state as it is. While
-// processes are replaced one by one, a queue that hands such an output in again later finds a process that reads it.
+// outputs of a session that a newer one has written, with [ErrStateVersion], and leaves the state as it is.
 //
 // # Errors
 //

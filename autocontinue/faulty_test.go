@@ -165,7 +165,7 @@ func playFaulty(t testing.TB, script []byte) (continued int) {
 		}
 		continued++
 		now := store.state(0)
-		closed, _ := now.isClosed(out.Run, out.Text)
+		closed, _, _ := now.earlier(out)
 		again, _, known := Known(now, out)
 		switch {
 		case !closed || !now.isOurs(d.Message) && !d.Replayed:

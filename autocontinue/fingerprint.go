@@ -55,6 +55,7 @@ var (
 		)
 		return regexp.MustCompile(`\b(?:` + uuid + `|` + date + `|` + clock + `|` + took + `)\b`)
 	})
+	mixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d+\D+){2}\d|^(?:\D+\d+){2}\D`) })
 )
 
 func foldedWords(text string) (words []string) {
@@ -86,22 +87,13 @@ func foldedWords(text string) (words []string) {
 // isGenerated reports whether a word is a hash or a generated ID: many digits, or letters and digits mixed as nobody
 // names a thing.
 func isGenerated(w string) bool {
-	digits, changes, hex := 0, 0, true
-	for i := range len(w) {
-		isDigit := '0' <= w[i] && w[i] <= '9'
-		if isDigit {
-			digits++
-		}
-		if i > 0 && isDigit != ('0' <= w[i-1] && w[i-1] <= '9') {
-			changes++
-		}
-		hex = hex && (isDigit || 'a' <= w[i] && w[i] <= 'f' || i == 1 && w[:2] == "0x")
-	}
+	const digits = "0123456789"
 	switch {
-	case digits == len(w):
-		return digits >= 12
-	case digits == 0:
+	case strings.Trim(w, digits) == "":
+		return len(w) >= 12
+	case !strings.ContainsAny(w, digits):
 		return false
 	}
-	return hex && len(w) >= 7 || changes >= 4 && len(w) >= 6
+	isHex := strings.Trim(strings.TrimPrefix(w, "0x"), digits+"abcdef") == ""
+	return isHex && len(w) >= 7 || len(w) >= 6 && mixed().MatchString(w)
 }

@@ -1,6 +1,7 @@
 package autocontinue
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,9 +19,9 @@ type gap struct {
 }
 
 // gapOf returns what an output with result r leaves open. Feedback is a verifier's, the worst item in its first line.
-func gapOf(o Output, r classify.Result, feedback string, goal *Goal) gap {
+func gapOf(o Output, r classify.Result, feedback string, goal Goal) gap {
 	g := gap{Text: fingerprint(o.Text), Rejected: r.WasRejectedCompletion, Shown: r.Shown(o.seen())}
-	if goal != nil && goal.Results != "" {
+	if goal.Results != "" {
 		g.Goal = fingerprint(goal.Results)
 	}
 	if g.isBlank() {
@@ -36,20 +37,18 @@ func gapOf(o Output, r classify.Result, feedback string, goal *Goal) gap {
 	return g
 }
 
+// evidenceOf is the evidence that a passed check is, if it is more than an exit code.
+var evidenceOf = map[classify.CheckKind]classify.EvidenceKind{
+	classify.CheckTest: classify.EvidenceTests, classify.CheckCommit: classify.EvidenceCommit,
+	classify.CheckPull: classify.EvidencePullRequest,
+}
+
 // seen returns the evidence that the host saw: its own, and the checks of Work that passed after the last edit.
 func (o Output) seen() []classify.Evidence {
 	all := slices.Clone(o.Evidence)
 	for _, c := range o.Work.Checks {
-		kind := classify.EvidenceExitCode
-		switch c.Kind {
-		case classify.CheckTest:
-			kind = classify.EvidenceTests
-		case classify.CheckCommit:
-			kind = classify.EvidenceCommit
-		case classify.CheckPull:
-			kind = classify.EvidencePullRequest
-		}
 		if c.Outcome == classify.OutcomePassed {
+			kind := cmp.Or(evidenceOf[c.Kind], classify.EvidenceExitCode)
 			all = append(all, classify.Evidence{Kind: kind, Text: c.Command})
 		}
 	}
@@ -63,10 +62,7 @@ func (g gap) same(old gap) bool {
 	if g.Goal != 0 || old.Goal != 0 {
 		return g.Goal == old.Goal
 	}
-	if g.Text == old.Text {
-		return true
-	}
-	return g.Rejected && old.Rejected &&
+	return g.Text == old.Text || g.Rejected && old.Rejected &&
 		(len(g.Missing) > 0 && slices.Equal(g.Missing, old.Missing) || g.Feedback != 0 && g.Feedback == old.Feedback)
 }
 
@@ -83,9 +79,6 @@ func (s State) seen(g gap) (times int) {
 // wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is
 // no new evidence for it now.
 func (s State) wasRejected(o Output, r classify.Result) bool {
-	if !slices.ContainsFunc(s.history.Gaps, func(g gap) bool { return g.Rejected }) {
-		return false
-	}
 	text, shown := fingerprint(o.Text), r.Shown(o.seen())
 	r.WasRejectedCompletion = true // as if: what would it lack?
 	complete := len(r.Missing(o.seen())) == 0

@@ -32,9 +32,8 @@ type Config struct {
 // rejected one. Verified lets a repeated claim pass, and a claim whose evidence only the words lack. Only a goal that
 // is met makes a completion of other statuses.
 //
-// It is asked about completions and statuses. Only a completion and a rejected completion claim something. It must be
-// safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status
-// count as Unverified; Decision.Degraded names them.
+// It is asked about completions and statuses. It must be safe for concurrent use and must not change the slices that it
+// is given. Its error, its panic and an unknown status count as Unverified; Decision.Degraded names them.
 type Verifier interface {
 	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)
 }
@@ -71,7 +70,7 @@ func New(cfg Config) (*AutoContinue, error) {
 	} else if cfg.Logger.Handler() == nil {
 		return nil, errors.New("autocontinue: Config.Logger is a zero Logger: make one with slog.New")
 	}
-	return &AutoContinue{cfg: cfg}, nil
+	return &AutoContinue{cfg: cfg, queue: queue{lines: make(map[string]*line)}}, nil
 }
 
 // ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
@@ -89,19 +88,15 @@ func (a *AutoContinue) usable(ctx context.Context) bool {
 var errUndecided = errors.New("the store has no decision; hand the output in again")
 
 // Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled
-// one after another, in the order in which they joined its queue; different sessions are handled at the same time. The
-// classifier, the verifier and the plan are used only when [Known] does not decide. No lock of the store is held
-// meanwhile. Their answers count for the state as it is when the decision is stored: a [AutoContinue.Reset] in between
-// means that the output's turn is over.
-//
-// Secrets in what the agent and the human wrote are masked first, see plaintext.Redact.
+// one after another, in the order in which they came; different sessions are handled at the same time. The classifier,
+// the verifier and the plan are used only when [Known] does not decide. No lock of the store is held meanwhile. Their
+// answers count for the state as it is when the decision is stored: a [AutoContinue.Reset] in between means that the
+// output's turn is over.
 //
 // A plan that cannot be read, a verifier that fails, a judge that fails beside a fallback, and a message that cannot be
-// used never fail a decision. Decision.Degraded names them. With an error the decision is [Deliver], needs_human,
-// "error", and nothing was recorded, unless the store wrote and could not say so. Then show the output, or hand
-// the same output in again, but not both. The errors are [ErrNoSession] and those of the classifier, the store and ctx,
-// wrapped. A panic of the classifier or of a skill's detector is an error, and so is a signal outside the text. Ctx and
-// the store bound how long Handle waits for a store that hangs.
+// used never fail a decision. Decision.Degraded names them. A panic of the classifier or of a skill's detector is an
+// error, and so is a signal outside the text. See Errors in the package documentation. Ctx and the store bound how long
+// Handle waits for a store that hangs.
 func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error) {
 	if !a.usable(ctx) {
 		return failure(out, State{}, classify.Result{}), errNil
@@ -165,18 +160,16 @@ func (h *handling) run(ctx context.Context) error {
 	if h.out.Session == "" {
 		return ErrNoSession
 	}
-	before, err := h.load(ctx) // the human may speak while we wait
+	before, err := h.cfg.Store.Load(ctx, h.out.Session) // the human may speak while we wait
 	if err != nil {
+		return fmt.Errorf("autocontinue: load: %w", err)
+	}
+	if h.unlock, err = h.queue.lock(ctx, h.out.Session); err != nil {
 		return err
 	}
-	unlock, err := h.queue.lock(ctx, h.out.Session)
+	s, err := h.cfg.Store.Load(ctx, h.out.Session)
 	if err != nil {
-		return err
-	}
-	h.unlock = unlock
-	s, err := h.load(ctx)
-	if err != nil {
-		return err
+		return fmt.Errorf("autocontinue: load: %w", err)
 	}
 	known := false
 	h.facts = Facts{Output: h.out}
@@ -199,14 +192,6 @@ func (h *handling) run(ctx context.Context) error {
 	return nil
 }
 
-func (h *handling) load(ctx context.Context) (State, error) {
-	s, err := h.cfg.Store.Load(ctx, h.out.Session)
-	if err != nil {
-		return s, fmt.Errorf("autocontinue: load: %w", err)
-	}
-	return s, nil
-}
-
 // queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are
 // busy.
 type queue struct {
@@ -214,10 +199,11 @@ type queue struct {
 	lines map[string]*line
 }
 
-// line is the callers that want one session.
+// line is the callers that want one session. Its channel holds a value while somebody is inside, and serves those who
+// wait in order.
 type line struct {
-	turn  chan struct{} // holds a value while somebody is inside; a channel serves those who wait in order
-	count int           // callers inside and waiting
+	turn  chan struct{}
+	count int // callers inside and waiting
 }
 
 // lock waits until the caller is alone in the session.
@@ -225,9 +211,6 @@ func (q *queue) lock(ctx context.Context, session string) (unlock func(), err er
 	q.mu.Lock()
 	l := q.lines[session]
 	if l == nil {
-		if q.lines == nil {
-			q.lines = make(map[string]*line)
-		}
 		l = &line{turn: make(chan struct{}, 1)}
 		q.lines[session] = l
 	}
@@ -245,6 +228,6 @@ func (q *queue) lock(ctx context.Context, session string) (unlock func(), err er
 		return func() { <-l.turn; leave() }, nil
 	case <-ctx.Done():
 		leave()
-		return nil, fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
+		return func() {}, fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
 	}
 }

@@ -16,8 +16,7 @@ import (
 )
 
 // Judge gathers what [Decide] needs to know about out in the state s: it finds the skill, reads the plan, and asks the
-// classifier and the verifier. It is the half of Handle that may be slow and may fail, for hosts that keep the state
-// themselves:
+// classifier and the verifier. It is for hosts that keep the state themselves:
 //
 //	d, next, ok := autocontinue.Known(state, out)
 //	if !ok {
@@ -62,11 +61,10 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 	if s.isOurs(in.Request) {
 		in.Request = ""
 	}
-	var skill skills.Skill
-	ok := false
-	if err = a.stages(ctx, &f); err == nil {
-		skill, ok, err = a.detect(ctx, skills.Query{Text: in.Request, Phase: out.Phase})
+	if err = a.stages(ctx, &f); err != nil {
+		return f, in, fmt.Errorf("autocontinue: skills: %w", err)
 	}
+	skill, ok, err := a.detect(ctx, skills.Query{Text: in.Request, Phase: out.Phase})
 	if err != nil {
 		return f, in, fmt.Errorf("autocontinue: skills: %w", err)
 	}
@@ -94,14 +92,17 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 		}
 	}
 
-	if f.Result, err = a.classify(ctx, in); err != nil {
+	result, err := a.classify(ctx, in)
+	if err != nil {
 		return f, in, fmt.Errorf("autocontinue: classify: %w", err)
 	}
+	f.Result = result
 	if why := f.Result.Fallback; why != "" {
 		a.degrade(ctx, &f, "classifier: "+why)
 	}
 	if a.cfg.Verifier != nil && (f.Result.Type == classify.Completion || f.Result.Type == classify.Status) {
 		if f.Verification, err = a.verify(ctx, out, f.Result); err != nil {
+			f.Verification = Verification{Status: Unverified}
 			a.degrade(ctx, &f, "verifier: "+err.Error())
 		}
 	}
@@ -174,25 +175,17 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 // like one.
 func (a *AutoContinue) redacted(s string) string { return plaintext.Redact(s, a.cfg.Secrets...) }
 
-// classify returns a valid result or an error.
+// classify returns a valid result, or an error beside any result.
 func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
 	defer a.recovered(ctx, &err)
 	if r, err = a.cfg.Classifier.Classify(ctx, in); err == nil {
 		err = r.ValidateFor(in.Text)
 	}
-	if err != nil {
-		return classify.Result{}, err
-	}
-	return r, nil
+	return r, err
 }
 
-// verify returns an Unverified verification with its error.
+// verify returns what the verifier found without secrets, or an error beside anything.
 func (a *AutoContinue) verify(ctx context.Context, out Output, r classify.Result) (v Verification, err error) {
-	defer func() {
-		if err != nil {
-			v = Verification{Status: Unverified}
-		}
-	}()
 	defer a.recovered(ctx, &err)
 	v, err = a.cfg.Verifier.Verify(ctx, out, r)
 	v.Feedback, v.Note = a.redacted(v.Feedback), a.redacted(v.Note)

@@ -31,9 +31,7 @@ const maxSignals = 32 // in an event
 //
 // An implementation must be safe for concurrent use and must not call Handle for the same session. The context is
 // Handle's, or what [Starter] made of it, but is never done. An error becomes a warning in the log; it changes no
-// decision. A panic is not caught; the decision is recorded by then.
-//
-// Handle waits for Observe, and so does the next output of the session. Put slow work into a queue.
+// decision. Handle waits for Observe, and so does the next output of the session.
 type Observer interface {
 	Observe(ctx context.Context, e Event) error
 }
@@ -44,8 +42,7 @@ type ObserverFunc func(ctx context.Context, e Event) error
 // Observe calls f.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) error { return f(ctx, e) }
 
-// Starter is an [Observer] that learns when Handle begins. A tracer opens its span here; the spans of the classifier,
-// the verifier and the store are then part of it.
+// Starter is an [Observer] that learns when Handle begins, such as a tracer.
 type Starter interface {
 	// Start is called once for each call of Handle, before it waits for its turn. It returns ctx or one made from it. The
 	// classifier, the verifier and the store get that context, and so does Observe, without its end.
@@ -86,7 +83,7 @@ func newEvent(o Output, in classify.Input, d Decision, err error) Event {
 	signals, dropped := strongest(r.Signals)
 	for _, s := range signals {
 		s.Kind, s.Name = classify.SignalKind(shown(string(s.Kind), maxName)), shown(s.Name, maxName)
-		words := shown(span(o.Text, s.Start, s.End), maxQuote)
+		words := shown(o.Text[s.Start:s.End], maxQuote)
 		e.Signals = append(e.Signals, quote{Signal: s, Words: strings.Clone(words)}) // does not keep the output
 	}
 	r.Signals = nil
@@ -111,14 +108,6 @@ func strongest(signals []classify.Signal) (kept []classify.Signal, dropped int) 
 	kept = kept[:maxSignals]
 	slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
 	return kept, dropped
-}
-
-// span returns text[start:end], or nothing if that is not a span of text.
-func span(text string, start, end int) string {
-	if start < 0 || end > len(text) || start >= end {
-		return ""
-	}
-	return text[start:end]
 }
 
 // NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe

@@ -91,14 +91,14 @@ type Goal struct {
 }
 
 // open reports whether the goal has something to do.
-func (g *Goal) open() bool { return g != nil && !g.Met && g.Open != "" }
+func (g Goal) open() bool { return !g.Met && g.Open != "" }
 
-// limit says why nothing more is continued for the goal, "" if there is no reason.
-func (g *Goal) limit() string {
-	if g == nil {
-		return ""
+// goal returns the goal of the session, the zero Goal if there is none.
+func (v Verification) goal() Goal {
+	if v.Goal == nil {
+		return Goal{}
 	}
-	return g.Limit
+	return *v.Goal
 }
 
 // shown returns what a decision says about v. For a rejected claim the reason says it.

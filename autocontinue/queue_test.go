@@ -25,7 +25,7 @@ func (q *queue) inside(ctx context.Context, session string, fn func()) error {
 
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var q queue
+		q := queue{lines: map[string]*line{}}
 		var order []int
 		assert.NoError(t, q.inside(t.Context(), "s", func() {
 			for i := range 50 {
@@ -45,7 +45,7 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 
 func TestQueueGivesUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var q queue
+		q := queue{lines: map[string]*line{}}
 		var gaveUp, entered atomic.Int32
 		assert.NoError(t, q.inside(t.Context(), "s", func() {
 			for i := range 100 {
@@ -69,7 +69,7 @@ func TestQueueGivesUpWithItsContext(t *testing.T) {
 
 // Entering and giving up at the same moment loses no turn.
 func TestQueueUnderLoad(t *testing.T) {
-	var q queue
+	q := queue{lines: map[string]*line{}}
 	var inside [3]atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 600 {

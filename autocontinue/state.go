@@ -29,11 +29,10 @@ const (
 // State is what a session remembers. It is a value: copying it is cheap, and no function changes one that it was given.
 // So a [Store] may hand out what it keeps. The zero value is a session of which nothing is known.
 //
-// A state is bounded, however long the host's IDs and the agent's texts are, because it keeps their hashes. It keeps
-// the closed runs and the delivered texts of the current turn and the 8 before it, the last 64 gaps of the current
-// turn, and the last 8 decisions about outputs with an ID. A typical state is 4 kB of JSON, and none is larger than 600
-// kB. If a turn has more than that, the human sees more: at 1,024 closed runs the turn is handed over and the oldest
-// run is forgotten; of more than 64 delivered texts in a turn, the oldest may be delivered again.
+// A state is bounded. It keeps hashes of the closed runs and the delivered texts of the current turn and the 8 before
+// it, the last 64 gaps of the current turn, and the last 8 decisions about outputs with an ID. A typical state is 4 kB
+// of JSON, and none is larger than 600 kB. If a turn has more, the human sees more: at 1,024 closed runs the turn is
+// handed over; of more than 64 delivered texts in a turn, the oldest may be delivered again.
 type State struct {
 	Seq        int  // outputs decided about, replays not counted
 	Resets     int  // calls of Reset, plus one; 0 means 1
@@ -115,9 +114,8 @@ func (s State) Equal(t State) bool {
 // stateVersion grows whenever older code cannot read, or would drop, what is written: a new field, reason or tier too.
 const stateVersion = 4
 
-// ErrStateVersion is wrapped by the error for a stored state of a newer version of this package. Its version number
-// says so, or a field that this version does not know. Such a state is not empty, and it is not written back without
-// what could not be read. Its outputs are delivered, or wait for a process of the newer version.
+// ErrStateVersion is wrapped by the error for a stored state of a newer version of this package: its version number
+// says so, or a field that this version does not know. Its outputs are delivered, or wait for a newer process.
 var ErrStateVersion = errors.New("autocontinue: state of a newer version")
 
 type stateJSON struct {
@@ -134,8 +132,8 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stateJSON{stateVersion, s.Seq, s.Resets, s.Continues, s.HandedOver, s.history})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, in this version. A newer version is [ErrStateVersion]. What no version wrote
-// is another error. After an error s is unchanged.
+// UnmarshalJSON reads what MarshalJSON wrote, in this version. A newer version is [ErrStateVersion]. After an error s
+// is unchanged.
 func (s *State) UnmarshalJSON(data []byte) error {
 	var j stateJSON
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -262,52 +260,35 @@ func (s *State) enter(o Output, resets int) (over bool) {
 	return false
 }
 
-// isClosed reports whether run had its continuation or its completion. Known says that it reported this text before.
-func (s State) isClosed(run, text string) (closed, known bool) {
-	if run == "" {
-		return false, false
+// earlier says what o's run did before: whether it had its continuation or its completion, whether it reported the
+// folded text of o, and whether it delivered these bytes.
+func (s State) earlier(o Output) (closed, reported, shown bool) {
+	if o.Run == "" {
+		return false, false, false
 	}
-	id := digestOf("run", run)
-	var texts []digest
+	now := reportOf(o)
 	for _, t := range s.history.Turns {
 		for _, r := range slices.Concat(t.Closed, t.Shown) {
-			if r.Run == id {
-				texts = append(texts, r.Text)
+			if r.Run == now.Run {
 				closed = closed || r.Bytes == 0
+				reported = reported || r.Text == now.Text
+				shown = shown || r.Bytes == now.Bytes
 			}
 		}
 	}
-	return closed, closed && slices.Contains(texts, foldedDigest(text))
-}
-
-// wasShown reports whether run delivered the same bytes.
-func (s State) wasShown(run, text string) bool {
-	if run == "" {
-		return false
-	}
-	id, exact := digestOf("run", run), digestOf("text", text)
-	return slices.ContainsFunc(s.history.Turns, func(t turn) bool {
-		return slices.ContainsFunc(t.Shown, func(r report) bool { return r.Run == id && r.Bytes == exact })
-	})
+	return closed, reported, shown
 }
 
 // closeRun remembers that o's run had its one continuation, or its completion.
 func (s *State) closeRun(o Output) {
-	if o.Run == "" {
-		return
-	}
-	t := s.turn()
+	t, r := s.turn(), reportOf(o)
 	s.HandedOver = s.HandedOver || len(t.Closed) == maxClosed
-	t.Closed = push(t.Closed, report{Run: digestOf("run", o.Run), Text: foldedDigest(o.Text)}, maxClosed)
+	r.Bytes = 0
+	t.Closed = push(t.Closed, r, maxClosed)
 }
 
-// show remembers that o's run delivered its text.
-func (s *State) show(o Output) {
-	if o.Run == "" {
-		return
-	}
-	t := s.turn()
-	t.Shown = push(t.Shown, report{digestOf("run", o.Run), foldedDigest(o.Text), digestOf("text", o.Text)}, maxShown)
+func reportOf(o Output) report {
+	return report{digestOf("run", o.Run), foldedDigest(o.Text), digestOf("text", o.Text)}
 }
 
 // push appends an entry to a list that was copied. The oldest entry goes if there are most of them.

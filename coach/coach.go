@@ -37,8 +37,7 @@ var tiers = [...]Tier{
 	tierStage, tierVerify, tierLLM, tierRejection, tierPlanCriteria, tierPlanPointer, tierSkill, tierRepeat, tierPlain,
 }
 
-// Tiers returns the tiers, fresh, in the order in which they are asked: "stage", "verify", "llm", "rejection",
-// "plan_criteria", "plan_pointer", "skill", "repeat" and "plain". See [Coach.BuildCoachingMessage].
+// Tiers returns the tiers, fresh, in the order in which they are asked. See [Coach.BuildCoachingMessage].
 func Tiers() []Tier { return slices.Clone(tiers[:]) }
 
 // Context is what is known beside the classification. All of it is optional. None of it is changed or kept.
@@ -82,11 +81,9 @@ type Coach struct {
 	own map[string]messages // the languages for which the host gave a file
 }
 
-// New returns a coach with the host's templates in place of the default ones.
-//
-// New returns an error that names the file if a file of cfg.Templates has an unknown name, cannot be read, is larger
-// than 64 KiB, does not parse, defines an unknown template, or fails or prints nothing for one of the typical cases
-// that New tries. New does not use the file system after it returns.
+// New returns a coach with the host's templates in place of the default ones. It does not use cfg.Templates after it
+// returns. Its error names the file that has an unknown name, cannot be read, is larger than 64 KiB, does not parse,
+// defines an unknown template, or fails or prints nothing for one of the typical cases that New tries.
 func New(cfg Config) (*Coach, error) {
 	own, err := loadTemplates(cfg.Templates)
 	if err != nil {
@@ -129,21 +126,17 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 //     line, and no fence follows. The sentence is quoted. If it is not plain, the message says which check it claims, but
 //     only where nothing makes the claim doubtful.
 //
-// The check asked for is the first of these that is known: the check that failed or whose result is hidden; a check
-// that the output or the request names, if it is a well-known command that only checks ("npm run build"), of the
-// claimed kind first; such a command that the agent ran earlier in the session; the claimed kind; the first open
-// criterion of the plan; the skill's evidence hint; the tests of a Go or Rust project; a check that fits the files. A
-// named check that cannot check the changed files is left out.
+// The check asked for is the first of these that is known: the check that failed or whose result is hidden; a
+// well-known command that only checks ("npm run build") and that the output or the request names, of the claimed kind
+// first; such a command that the agent ran earlier in the session; the claimed kind; the first open criterion of the
+// plan; the skill's evidence hint; the tests of a Go or Rust project; a check that fits the files. A named check that
+// cannot check the changed files is left out.
 //
-// The files come from in.Work or else from the output, where a file in a line that claims something counts more. They
-// are tests, interface, code, code for a compiler, scripts with effects, configuration or documents. What a TypeScript
-// compiler reported asks for the type checker, and a deployment for a request to its address. An app that only its
-// maker's tool opens is checked without opening it. What a person looks at is opened: a text without files about a page
-// or a button, code whose look the request is about, a local address that the output sends the human to. Otherwise,
-// without files, any check does. An output that is nothing but edits for another program to apply may come from an
-// agent that cannot run a command: it is asked to read the change and to name the one command that shows it. One that
-// shows code and claims no change is asked to make the change if it was asked for. A file is named only if the host saw
-// its edit.
+// The files come from in.Work or else from the output. They are tests, interface, code, code for a compiler, scripts
+// with effects, configuration or documents. What a person looks at is opened; what only its maker's tool opens is not.
+// Without files, any check does. An output that is nothing but edits for another program to apply is asked to read the
+// change and to name the one command that shows it. One that shows code and claims no change is asked to make the
+// change if it was asked for. A file is named only if the host saw its edit.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes
 // the guard. Otherwise there is no quote.
@@ -157,24 +150,24 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 //
 // Text of the agent, the plan, the verifier and the classifier is data: the guard checks it, and the finished message
 // is cleaned. So a message is valid UTF-8, has one line, begins with the prefix once and contains no other. A message
-// of the default templates has at most 350 characters (Unicode code points); the tiers verify and llm have at most
-// 600. A host's template may print 1,200.
+// of the default templates has at most 350 characters; the tiers verify and llm have at most 600. A host's template may
+// print 1,200.
 func (c *Coach) BuildCoachingMessage(r classify.Result, in Context) Message {
 	r.Signals = within(r.Signals, len(in.Text))
 	f, refused := collect(r, in)
+	saying := f.saying(r, in)
 	var skipped []Skip
-	for _, t := range tiers[:len(tiers)-1] {
+	for _, t := range tiers {
 		why := refused[t]
-		if why == "" && !f.has(t, r, in) {
-			continue
-		}
-		if why == "" {
+		if why == "" && saying[t] {
 			var text string
 			if text, why = c.word(t, language(r, in), f); why == "" {
 				return Message{Text: text, Tier: t, Skipped: skipped}
 			}
 		}
-		skipped = append(skipped, Skip{Tier: t, Why: why})
+		if why != "" {
+			skipped = append(skipped, Skip{Tier: t, Why: why})
+		}
 	}
 	return Message{Text: plain, Tier: tierPlain, Skipped: skipped}
 }

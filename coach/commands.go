@@ -3,7 +3,6 @@ package coach
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -23,6 +22,7 @@ var (
 	option     = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
 	operators  = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
 	argument   = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
+	bare       = compiled(`^\w+$`)
 	uses       = compiled(`(?i)\b(?:use|using|with|pass|add|append|set|give|try|via)\W*(?:the\W+)?(?:(?:flag|option)\W*)?$`)
 )
 
@@ -82,10 +82,7 @@ func inOrder(inside, lead string, src *sources) bool {
 		return true
 	}
 	ws := tokens(folded(inside))
-	if len(ws) == 0 || src.vouch(ws) {
-		return true
-	}
-	if _, ok := knownCheck(inside); ok {
+	if _, known := knownCheck(inside); known || len(ws) == 0 || src.vouch(ws) {
 		return true
 	}
 	if len(ws) == 1 && option().MatchString(ws[0].text) && !runs().MatchString(lead) && !uses().MatchString(lead) {
@@ -127,15 +124,14 @@ func knownCheck(command string) (kind string, ok bool) {
 		if name, value, ok := strings.Cut(ws[i].text, "="); ok && value != "" && strings.Trim(value, "0123456789") == "" {
 			f, ws[i].text = name, name
 		}
-		last := ws[i-1].text
 		switch {
 		case strings.Trim(f, "-0123456789") == "", strings.HasPrefix(f, "-") && in(ws[i], "look"):
 		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."),
 			kind != "lint" && scriptFile().MatchString(f):
 			return "", false
 		case strings.ContainsAny(f, "./"), names().MatchString(f):
-		case paths == n && bare(f):
-		case (last == "-k" || last == "-m" || last == "-t" || last == "-run" || last == "-bench") && bare(f):
+		case bare().MatchString(f) &&
+			(paths == n || slices.Contains([]string{"-k", "-m", "-t", "-run", "-bench"}, ws[i-1].text)):
 		default:
 			return "", false
 		}
@@ -147,13 +143,6 @@ func knownCheck(command string) (kind string, ok bool) {
 		kind = ""
 	}
 	return kind, true
-}
-
-// bare reports whether s is a word of letters, digits and low lines.
-func bare(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
-	})
 }
 
 // withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or vetted:

@@ -8,8 +8,8 @@
 // # Tuning
 //
 // The wording is data: one file for each language in templates/, such as templates/en.txt. A file defines one
-// text/template for each tier but plain, and the parts that the tier "rejection" is made of: "finding", "do", "reply"
-// and "otherwise". Change a file and see the effect on the messages with
+// text/template for each tier but plain, and the parts of the tier "rejection". Its head lists the fields that a
+// template can print. Change a file and see the effect on the messages with
 //
 //	go test ./coach -update
 //	git diff coach/testdata
@@ -17,8 +17,6 @@
 // To change the wording for one host, give [Config.Templates] an [io/fs.FS] with a file for each language to change.
 // The file defines the templates to replace; the others stay. White space and line breaks in a template do not
 // matter, because the message has one line. The prefix is not part of a template.
-//
-// The head of templates/en.txt lists the fields that a template can print.
 //
 // Two more files hold data: files.txt says which files are code, tests, interface, configuration or documents;
 // guard.txt says which words the guard refuses and which commands only check.
@@ -53,11 +51,11 @@
 // # Limits
 //
 // The guard knows most words of English, fewer of other languages. In Czech, Russian, Chinese and Japanese, which have no
-// articles, it refuses only the orders that it knows. It is a filter of words, not a
-// sandbox: the host must enforce what the agent may do.
+// articles, it refuses only the orders that it knows. It is a filter of words, not a sandbox: the host must enforce what
+// the agent may do.
 //
 // # Errors
 //
-// Only [New] fails, for a template that could not be used later. Building a message never fails: a tier that cannot
-// be used is skipped and named in [Message.Skipped], and the last tier is a constant.
+// Only [New] fails, for a template that could not be used later. A tier that cannot be used is skipped and named in
+// [Message.Skipped], and the last tier is a constant.
 package coach

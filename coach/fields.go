@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -75,34 +76,24 @@ func collect(r classify.Result, in Context) (*fields, map[Tier]string) {
 	return f, refused
 }
 
-// has reports whether tier t has something to say.
-func (f *fields) has(t Tier, r classify.Result, in Context) bool {
-	switch t {
-	case tierStage:
-		return in.Stage && in.Skill != nil
-	case tierVerify:
-		return f.Feedback != ""
-	case tierLLM:
-		return f.Message != ""
-	case tierRejection:
-		return r.WasRejectedCompletion
-	case tierPlanCriteria:
-		return f.Open > 0 || f.Ticked > 0 || f.Section != ""
-	case tierPlanPointer:
-		return f.Plan != ""
-	case tierSkill:
-		return f.Hint != "" || f.Description != ""
-	case tierRepeat:
-		return f.Attempt > 1
+// saying returns which tiers have something to say.
+func (f *fields) saying(r classify.Result, in Context) map[Tier]bool {
+	return map[Tier]bool{
+		tierStage:        in.Stage && in.Skill != nil,
+		tierVerify:       f.Feedback != "",
+		tierLLM:          f.Message != "",
+		tierRejection:    r.WasRejectedCompletion,
+		tierPlanCriteria: f.Open > 0 || f.Ticked > 0 || f.Section != "",
+		tierPlanPointer:  f.Plan != "",
+		tierSkill:        f.Hint != "" || f.Description != "",
+		tierRepeat:       f.Attempt > 1,
 	}
-	return false
 }
 
 // datum returns data of the plan, the verifier or the host as it stands in a message: on one line, with single quotes,
 // without a full stop of its own, and cut. It is empty if the guard refuses it.
 func datum(s string, max int) string {
-	s = strings.TrimRight(quotable(s, max), ".;, ")
-	if unsafe(s) != "" {
+	if s = strings.TrimRight(quotable(s, max), ".;, "); unsafe(s) != "" {
 		return ""
 	}
 	return s
@@ -110,15 +101,9 @@ func datum(s string, max int) string {
 
 // quotable returns s on one line of at most max characters, to stand in double quotes. Secrets are masked before it is
 // cut: a part of one does not look like a secret.
-func quotable(s string, max int) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '"', '“', '”', '„', '‟', '＂':
-			return '\''
-		}
-		return r
-	}, plaintext.MaskedLine(s, max))
-}
+func quotable(s string, max int) string { return singleQuotes.Replace(plaintext.MaskedLine(s, max)) }
+
+var singleQuotes = strings.NewReplacer(`"`, "'", "“", "'", "”", "'", "„", "'", "‟", "'", "＂", "'")
 
 // feedback takes the first finding, and the others as far as they fit. A finding is left out if the guard refuses what
 // is in it beside the human's words.
@@ -197,10 +182,7 @@ func (f *fields) criteria(c *plancriteria.Criteria) {
 }
 
 func (f *fields) skill(s skills.Skill) {
-	f.Skill = datum(s.Trigger, maxSkill)
-	if f.Skill == "" {
-		f.Skill = datum(s.Name, maxSkill)
-	}
+	f.Skill = cmp.Or(datum(s.Trigger, maxSkill), datum(s.Name, maxSkill))
 	f.Description, f.Hint = datum(s.Description, maxHint), datum(s.EvidenceHint, maxHint)
 }
 

@@ -2,6 +2,7 @@ package plancriteria
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -35,27 +36,16 @@ func (c Check) String() string {
 // make it another form. A single word before which stands a colon is a command only if the text speaks of a check. A
 // path must be relative and stay below its folder. Whether a box is ticked makes no difference.
 func (it Item) Checks() []Check {
-	parts := strings.Split(it.Text, "`")
-	if len(parts)%2 == 0 || len(parts) == 1 {
+	var spans []string
+	form := codeSpan().ReplaceAllStringFunc(it.Text, func(span string) string {
+		spans = append(spans, strings.TrimSpace(strings.Trim(span, "`")))
+		return "#"
+	})
+	isClear := !strings.Contains(form, "`") && strings.Count(form, "#") == len(spans)
+	if len(spans) == 0 || slices.Contains(spans, "") || !isClear {
 		return nil
 	}
-	var form strings.Builder // the text with a mark for each code span
-	var spans []string
-	for i, part := range parts {
-		if i%2 == 0 {
-			form.WriteString(strings.ToLower(part))
-			continue
-		}
-		if part = strings.TrimSpace(part); part == "" {
-			return nil
-		}
-		spans = append(spans, part)
-		form.WriteByte('#')
-	}
-	if strings.Count(form.String(), "#") != len(spans) {
-		return nil // the text has the mark itself
-	}
-	text := strings.TrimRight(oneLine(form.String()), ".;!, ")
+	text := strings.TrimRight(oneLine(strings.ToLower(form)), ".;!, ")
 	last := len(spans) - 1
 	switch {
 	case contains().MatchString(text):
@@ -107,7 +97,8 @@ var (
 	speaksOfFile  = compiled(`\b(?:files?|documents?|folder|directory|exists?)\b`)
 	speaksOfCheck = compiled(`\b(?:pass(?:es|ed)?|green|clean|succeeds?|works?|runs?|running|builds?|compiles?|checks?|` +
 		`lint\w*|tests?|exits?|commands?|reports?|finds?|shows?)\b`)
-	program = compiled(`^(?:\.{1,2}/)?[\pL\pN_][\pL\pN_./+-]*$`)
+	codeSpan = compiled("`[^`]*`")
+	program  = compiled(`^(?:\.{1,2}/)?[\pL\pN_][\pL\pN_./+-]*$`)
 )
 
 // fileCheck returns the check of a file, or none if the name is not a path.

@@ -33,13 +33,12 @@ func findSection(doc ast.Node, src []byte, names []string) (section, error) {
 		}
 	}
 	for _, name := range names {
-		isNot := func(s section) bool { return !strings.EqualFold(s.name, name) }
-		switch found := slices.DeleteFunc(slices.Clone(sections), isNot); len(found) {
-		case 0:
-		case 1:
-			return found[0], nil
-		default:
-			return section{}, ErrAmbiguous
+		is := func(s section) bool { return strings.EqualFold(s.name, name) }
+		if i := slices.IndexFunc(sections, is); i >= 0 {
+			if slices.ContainsFunc(sections[i+1:], is) {
+				return section{}, ErrAmbiguous
+			}
+			return sections[i], nil
 		}
 	}
 	return section{}, ErrNoSection
@@ -55,12 +54,11 @@ func contentStart(heading *ast.Heading, src []byte) int {
 	return end
 }
 
-// headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is too
-// short to be the section's, or so long that inline parsing, which may take quadratic time, is not safe.
+// headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is so long
+// that inline parsing, which may take quadratic time, is not safe.
 func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
-	const shortest, longest = len("Stages"), 512
 	raw := definitions().ReplaceAll(heading.Lines().Value(src), nil)
-	if len(raw) < shortest || len(raw) > longest {
+	if len(raw) > 512 {
 		return ""
 	}
 	var b strings.Builder

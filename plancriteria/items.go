@@ -50,35 +50,17 @@ func isText(n ast.Node) bool {
 	return false
 }
 
-// comment matches an HTML comment, also one that nothing closes.
-var comment = compiled(`(?s)<!--(?:-?>|.*?(?:-->|$))`)
+// comment matches an HTML comment, also one that nothing closes, or a code span, which it captures.
+var comment = compiled("(?s)(`[^`]*`)|<!--(?:-?>|.*?(?:-->|$))")
 
-// blockText returns the source of the block n without its comments.
+// blockText returns the source of the block n without its comments. Those in code spans stay.
 func blockText(n ast.Node, src []byte) string {
 	var b strings.Builder
 	b.Write(n.Lines().Value(src))
 	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
 		b.Write(html.ClosureLine.Value(src))
 	}
-	return withoutComments(b.String())
-}
-
-// withoutComments returns s without its HTML comments. Those in code spans stay.
-func withoutComments(s string) string {
-	if !strings.Contains(s, "<!--") {
-		return s
-	}
-	var b strings.Builder
-	for i, part := range strings.Split(s, "`") {
-		if i > 0 {
-			b.WriteByte('`')
-		}
-		if i%2 == 0 {
-			part = comment().ReplaceAllString(part, "")
-		}
-		b.WriteString(part)
-	}
-	return b.String()
+	return comment().ReplaceAllString(b.String(), "$1")
 }
 
 // hasContent reports whether the block n says something.

@@ -38,11 +38,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
 )
 
 // MaxSize is the size in bytes of the largest plan that the package reads: 1 MiB.
@@ -113,6 +119,49 @@ func Extract(markdown []byte) (Criteria, error) {
 	return c, nil
 }
 
+// ExtractFile returns the success criteria of the plan name in fsys.
+//
+// A name may have the platform's separators, a leading "./" and "..". A name that leaves the tree, also an absolute
+// one, is [fs.ErrInvalid]. So is anything but a regular file, which is not opened. Other errors are those of the file
+// system and those of [Extract].
+func ExtractFile(fsys fs.FS, name string) (Criteria, error) {
+	markdown, err := readFile(fsys, name)
+	if err != nil {
+		return Criteria{}, fmt.Errorf("plancriteria: %w", err)
+	}
+	c, err := extract(markdown, names)
+	if err != nil {
+		return Criteria{}, fmt.Errorf("plancriteria: %q: %w", name, err)
+	}
+	return c, nil
+}
+
+func readFile(fsys fs.FS, name string) (_ []byte, err error) {
+	defer func() { // a nil pointer in the interface, for example
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file system %T panics: %v: %w", fsys, p, fs.ErrInvalid)
+		}
+	}()
+	clean := path.Clean(filepath.ToSlash(name))
+	if !filepath.IsLocal(filepath.FromSlash(clean)) {
+		return nil, fmt.Errorf("%q leaves the file tree: %w", name, fs.ErrInvalid)
+	}
+	// Opening a pipe can block forever, so stat it first.
+	info, err := fs.Stat(fsys, clean)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%q is not a regular file: %w", name, fs.ErrInvalid)
+	}
+	f, err := fsys.Open(clean)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, MaxSize+1))
+}
+
 // Stages returns the items of a plan's section "Stages" in order, without code spans: the triggers or phases of skills.
 // A plan without that section has none. The errors are those of [Extract].
 func Stages(markdown []byte) ([]string, error) {
@@ -141,7 +190,9 @@ func extract(markdown []byte, names []string) (Criteria, error) {
 	if tooDeep(src) {
 		return Criteria{}, errTooDeep
 	}
-	found, err := findSection(parseBlocks(src), src, names)
+	// Inline markup cannot change what is a heading or a list item. Parsing takes linear time if src is not too deep.
+	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
+	found, err := findSection(blocks.Parse(text.NewReader(src)), src, names)
 	if err != nil {
 		return Criteria{}, err
 	}

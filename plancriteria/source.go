@@ -2,10 +2,6 @@ package plancriteria
 
 import (
 	"bytes"
-
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 )
 
 // frontMatter matches YAML front matter. A first line "---" with a blank line after it is a rule.
@@ -15,20 +11,9 @@ var frontMatter = compiled(`(?s)\A(?:\x{feff})?(?:---[ \t]*\n(?:(?:---|\.\.\.)[ 
 // normalize returns a copy of markdown in which each line ends in \n, and the byte order mark and the front matter
 // are blank lines. It has the same length, so its offsets are offsets in markdown.
 func normalize(markdown []byte) []byte {
-	src := bytes.Clone(markdown)
-	for i, c := range src {
-		switch {
-		case c != '\r':
-		case i+1 < len(src) && src[i+1] == '\n':
-			src[i] = ' '
-		default:
-			src[i] = '\n'
-		}
-	}
-	head := frontMatter().Find(src)
-	for i := range head {
-		head[i] = '\n'
-	}
+	src := bytes.ReplaceAll(markdown, []byte("\r\n"), []byte(" \n"))
+	src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
+	copy(src, bytes.Repeat([]byte("\n"), len(frontMatter().Find(src))))
 	return src
 }
 
@@ -39,11 +24,14 @@ const (
 )
 
 // tooDeep reports whether parsing src would take more than about a second. It never underestimates a depth: it takes
-// each list and quote to stay open to the end. It refuses only what is a thousand times deeper than people write.
+// each list and quote to stay open to the end, and two columns of white space to continue a list item. It refuses only
+// what is hundreds of times deeper than people write.
 func tooDeep(src []byte) bool {
 	depth, total := 0, 0
 	for line := range bytes.Lines(src) {
-		depth = max(depth, lineDepth(bytes.TrimRight(line, "\n")))
+		if head := openers().Find(bytes.TrimRight(line, "\n")); bytes.ContainsAny(head, ">-+*.)") {
+			depth = max(depth, len(head)+bytes.Count(head, []byte("\t")))
+		}
 		if total += depth; depth > maxDepth || total > maxTotalDepth {
 			return true
 		}
@@ -53,33 +41,6 @@ func tooDeep(src []byte) bool {
 
 // openers matches white space and the markers of lists and quotes at the start of a line.
 var openers = compiled(`^(?:[ \t]|>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))+`)
-
-// lineDepth returns in how many lists and quotes a line can be at most that opens one, 0 if it opens none. Two
-// columns of white space continue a list item.
-func lineDepth(line []byte) int {
-	markers, columns := 0, 0
-	for _, c := range openers().Find(line) {
-		switch c {
-		case ' ':
-			columns++
-		case '\t':
-			columns += 4
-		case '>', '-', '+', '*', '.', ')':
-			markers++
-		}
-	}
-	if markers == 0 {
-		return 0
-	}
-	return markers + columns/2
-}
-
-// parseBlocks parses only the block structure of src: inline markup cannot change what is a heading or a list item.
-// Its time is linear if src is not [tooDeep].
-func parseBlocks(src []byte) ast.Node {
-	p := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-	return p.Parse(text.NewReader(src))
-}
 
 // lineEnd returns where the line of pos ends, after its line end.
 func lineEnd(src []byte, pos int) int {

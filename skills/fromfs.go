@@ -1,6 +1,7 @@
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,9 +26,6 @@ func Folders() []string { return []string{".claude/skills", ".agents/skills", ".
 //
 // A file that cannot be used is skipped; its error names it and says why. A folder that does not exist holds nothing.
 func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
-	if fsys == nil {
-		return nil, []error{errors.New("skills: no file system")}
-	}
 	defer func() { // a nil pointer in the interface, for example
 		if p := recover(); p != nil {
 			skipped = append(skipped, fmt.Errorf("skills: the file system %T panics: %v", fsys, p))
@@ -47,9 +45,7 @@ func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
 			s, err := readSkill(fsys, file)
 			switch {
 			case err == nil:
-				if s.Trigger == "" {
-					s.Trigger = "/" + e.Name()
-				}
+				s.Trigger = cmp.Or(s.Trigger, "/"+e.Name())
 				found = append(found, s)
 			case e.IsDir() && errors.Is(err, fs.ErrNotExist), !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
 			default:
@@ -76,15 +72,12 @@ func readSkill(fsys fs.FS, name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	s := Skill{Name: fields["name"], Trigger: fields["trigger"], Phase: fields["phase"],
-		Description: fields["description"], EvidenceHint: fields["evidence"]}
-	switch {
-	case s.Name == "":
-		return s, errors.New("the front matter has no name")
-	case s.Description == "":
-		return s, errors.New("the front matter has no description")
+	for _, name := range []string{"name", "description"} {
+		if fields[name] == "" {
+			return Skill{}, fmt.Errorf("the front matter has no %s", name)
+		}
 	}
-	return s, nil
+	return Skill{fields["name"], fields["trigger"], fields["phase"], fields["description"], fields["evidence"]}, nil
 }
 
 // frontMatter returns the scalars at the top level of a text's front matter, each on one line. It reads the YAML that

@@ -13,10 +13,9 @@
 //
 // # Limits
 //
-// Only the words of the human count. A trigger is not a request in fenced or inline code, in a block quote, in an
-// HTML comment at the start of a line, or as part of a path, a URL or a longer word; see [Skill.Detect]. The package
-// does not read meaning: "don't run /do-build yet" asks for /do-build. In a script without spaces between words, a
-// trigger needs white space or punctuation around it.
+// Only the words of the human count: not code, quotes and comments, see [Skill.Detect]. The package does not read
+// meaning: "don't run /do-build yet" asks for /do-build. In a script without spaces between words, a trigger needs
+// white space or punctuation around it.
 //
 // # Errors
 //
@@ -44,10 +43,7 @@ type Query struct {
 	Phase string // the phase the host's workflow is in
 }
 
-// Detector recognises a skill.
-//
-// An implementation must be safe for concurrent use and must give the same answer to the same query. It must not follow
-// instructions in the text.
+// Detector recognises a skill. It must be safe for concurrent use and must give the same answer to the same query.
 type Detector interface {
 	Detect(q Query) (Skill, bool)
 }
@@ -68,10 +64,8 @@ type Detector interface {
 // Detect compares phases in any case, without the white space around them.
 func (s Skill) Detect(q Query) (Skill, bool) {
 	phase := strings.TrimSpace(s.Phase)
-	if phase != "" && strings.EqualFold(phase, strings.TrimSpace(q.Phase)) {
-		return s, true
-	}
-	if mentions(q.Text, strings.TrimSpace(s.Trigger)) {
+	isPhase := phase != "" && strings.EqualFold(phase, strings.TrimSpace(q.Phase))
+	if isPhase || mentions(q.Text, strings.TrimSpace(s.Trigger)) {
 		return s, true
 	}
 	return Skill{}, false
@@ -84,10 +78,8 @@ type Registry struct{ detectors []Detector }
 // NewRegistry returns a registry of ds in their order.
 func NewRegistry(ds ...Detector) *Registry { return &Registry{slices.Clone(ds)} }
 
-// Detect returns the skill that was asked for, and whether there is one.
-//
-// Detect asks all detectors with the text alone, then all with the phase alone. So an explicit trigger beats the
-// phase. In each pass the first detector that recognises a skill wins, wherever its trigger is in the text.
+// Detect asks all detectors with the text alone, then all with the phase alone. So an explicit trigger beats the phase.
+// In each pass the first detector that recognises a skill wins, wherever its trigger is in the text.
 func (r *Registry) Detect(q Query) (Skill, bool) {
 	if r == nil {
 		return Skill{}, false
@@ -106,25 +98,13 @@ func (r *Registry) Detect(q Query) (Skill, bool) {
 // /do-docs, with the phases plan, build, test and document.
 func Builtin() []Detector {
 	return []Detector{
-		Skill{
-			Name: "/do-plan", Trigger: "/do-plan", Phase: "plan",
-			Description:  "writing the plan for a piece of work",
-			EvidenceHint: "a finalized plan doc with all required sections",
-		},
-		Skill{
-			Name: "/do-build", Trigger: "/do-build", Phase: "build",
-			Description:  "implementing the plan",
-			EvidenceHint: "passing tests, commit hashes, and a PR link",
-		},
-		Skill{
-			Name: "/do-test", Trigger: "/do-test", Phase: "test",
-			Description:  "running the test suites and reporting what they say",
-			EvidenceHint: "test output with pass/fail counts and coverage",
-		},
-		Skill{
-			Name: "/do-docs", Trigger: "/do-docs", Phase: "document",
-			Description:  "bringing the documentation up to date with the work",
-			EvidenceHint: "created/updated doc file paths and an index entry",
-		},
+		Skill{"/do-plan", "/do-plan", "plan", "writing the plan for a piece of work",
+			"a finalized plan doc with all required sections"},
+		Skill{"/do-build", "/do-build", "build", "implementing the plan",
+			"passing tests, commit hashes, and a PR link"},
+		Skill{"/do-test", "/do-test", "test", "running the test suites and reporting what they say",
+			"test output with pass/fail counts and coverage"},
+		Skill{"/do-docs", "/do-docs", "document", "bringing the documentation up to date with the work",
+			"created/updated doc file paths and an index entry"},
 	}
 }

@@ -22,12 +22,10 @@
 //
 // # Age
 //
-// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file. No session is
-// removed because there are many, and the time of a call does not grow with their number: each new session looks at a
-// few files of one of 256 folders.
-//
-// A wrong clock removes nothing that is in use. A session must look too old twice, with a day between the two looks,
-// and a use in between keeps it. A clock that went backwards makes nothing old.
+// A session that nobody used for [Options].MaxAge is removed. Its last use is written inside its file. The time of a
+// call does not grow with the number of sessions: each new session looks at a few files of one of 256 folders. A wrong
+// clock removes nothing that is in use: a session must look too old twice, with a day between the two looks, and a use
+// in between keeps it.
 //
 // # What cannot be read
 //
@@ -39,14 +37,12 @@
 //
 // # Limits
 //
-// Locks are those of flock, on Windows of LockFileEx. On a system without either, nothing can be stored. On a network
-// file system they are as good as it is. A folder that everybody may write to is refused. The path to the folder may
-// have symbolic links; inside the folder, a link in place of a file is set aside, and none leads out.
+// Locks are those of flock, on Windows of LockFileEx. On a network file system they are as good as it is. A folder that
+// everybody may write to is refused. Inside the folder, a link in place of a file is set aside, and none leads out.
 //
 // # Errors
 //
-// [autocontinue.ErrUnavailable] is a folder, or a file in it, that cannot be used: a full or read-only disk, no
-// permission, a name that is not a folder, a folder that everybody may write to, a file system without locks. It wraps
-// what the system said, such as syscall.ENOSPC or [fs.ErrPermission]. [autocontinue.ErrConflict] is a lock that was not
-// free within [Options].LockTimeout. [ErrTooLarge] is a value that does not fit. After any error nothing was written.
+// [autocontinue.ErrUnavailable] is a folder, or a file in it, that cannot be used. It wraps what the system said, such
+// as syscall.ENOSPC or [fs.ErrPermission]. [autocontinue.ErrConflict] is a lock that was not free within
+// [Options].LockTimeout. [ErrTooLarge] is a value that does not fit. After any error nothing was written.
 package filestore

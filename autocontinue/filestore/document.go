@@ -63,9 +63,8 @@ func (v *Session) UnmarshalJSON(data []byte) error {
 }
 
 // Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if
-// it could not be read. T is whatever encoding/json can write and read back. If its UnmarshalJSON returns an error that
-// wraps [autocontinue.ErrStateVersion], the value is of a newer version and stays as it is. A Document is safe for
-// concurrent use, also by processes.
+// it could not be read. If the UnmarshalJSON of T returns an error that wraps [autocontinue.ErrStateVersion], the value
+// is of a newer version and stays as it is. A Document is safe for concurrent use, also by processes.
 type Document[T any] struct {
 	store *Store
 	kind  string
@@ -85,7 +84,7 @@ func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
 	if name == "" {
 		return nil, errors.New("filestore: the document's name is empty")
 	}
-	if !s.made() {
+	if s == nil {
 		return nil, errZero
 	}
 	return newDocument[T](s, kind, name), nil
@@ -124,21 +123,11 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
-func ended(ctx context.Context) error {
-	if ctx == nil {
-		return errors.New("filestore: the context is nil: give context.Background() if there is none")
-	}
-	return ctx.Err()
-}
-
 // Load returns the value, the zero T if there is none or it cannot be read: the next Update sets such a file aside. It
 // sees what an Update wrote that has returned. The errors are those of ctx, [autocontinue.ErrStateVersion] and
 // [autocontinue.ErrUnavailable].
 func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
-	if err := ended(ctx); err != nil {
-		return v, err
-	}
-	root, err := d.store.open(false)
+	root, err := d.store.open(ctx, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v, nil
 	} else if err != nil {
@@ -155,10 +144,7 @@ func (d *Document[T]) Load(ctx context.Context) (v T, err error) {
 // the document's lock held: it must not use the store. The errors are those of fn and Load, [ErrTooLarge], and
 // [autocontinue.ErrConflict]; after an error nothing was written.
 func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
-	if err := ended(ctx); err != nil {
-		return err
-	}
-	root, err := d.store.open(true)
+	root, err := d.store.open(ctx, true)
 	if err != nil {
 		return err
 	}

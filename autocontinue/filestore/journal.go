@@ -28,11 +28,9 @@ const (
 //
 // Each call of Write appends one line, with or without the line break at its end; one inside is an error. What a killed
 // process left of its line is ended first. The errors are [autocontinue.ErrUnavailable] and [ErrTooLarge]. It is safe
-// for concurrent use.
-//
-// A line needs no lock: the system appends what one call writes as a whole. Once the file is larger than
+// for concurrent use: the system appends what one call writes as a whole. Once the file is larger than
 // [Options].JournalSize, it becomes journal.1.jsonl, which replaces the one before, and a new journal is begun. Lines
-// are not synced: after a loss of power the last ones may be missing.
+// are not synced.
 func (s *Store) Journal() io.Writer { return journal{s} }
 
 type journal struct{ *Store }
@@ -45,7 +43,7 @@ func (s journal) Write(data []byte) (int, error) {
 	case len(line) >= maxLine:
 		return 0, fmt.Errorf("%w: a journal line of %d bytes", ErrTooLarge, len(line))
 	}
-	root, err := s.open(true)
+	root, err := s.open(context.Background(), true)
 	if err != nil {
 		return 0, err
 	}
@@ -122,12 +120,11 @@ func appendTo(f *os.File, line []byte) error {
 // unless it is valid JSON; blank lines always are. A missing folder or journal has no lines.
 //
 // If every is not 0, it goes on with what is appended, and with a folder and a journal that are made later, until ctx
-// is done, which is not an error then. It looks that often. It misses nothing when a new journal is begun, unless that
-// happens twice between two looks. It reads a file that was cut short from its beginning.
+// is done, which is not an error then. It looks that often. It misses nothing unless two new journals are begun between
+// two looks. It reads a file that was cut short from its beginning.
 //
-// It creates nothing, and may or may not see lines that are appended meanwhile. Beside an error the line is nil. An
-// error that wraps [ErrTooLarge] is one line, of more than 16 MiB. Any other error is the last thing yielded: that of
-// ctx, or [autocontinue.ErrUnavailable].
+// Beside an error the line is nil. An error that wraps [ErrTooLarge] is one line, of more than 16 MiB. Any other error
+// is the last thing yielded: that of ctx, or [autocontinue.ErrUnavailable].
 func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield}

@@ -26,14 +26,13 @@ type Options struct {
 	MaxAge      time.Duration // a session unused for longer may be removed; 0 is 30 days
 	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
-	// NoSync leaves it to the system when a file reaches the disk, which saves a sync an update. A killed process loses
-	// nothing by that. A loss of power may lose the latest updates, and on some file systems a file that is then set
-	// aside.
+	// NoSync leaves it to the system when a file reaches the disk, see Folder in the package documentation. A killed
+	// process loses nothing by that.
 	NoSync bool
 
 	// OnSetAside is told each file that could not be read and was set aside: its kind, such as "sessions" or "journal",
-	// and what happened, in words. It may write to the journal, but must not use documents, since one is locked. Several
-	// goroutines may call it at once. Nil tells nobody.
+	// and what happened, in words. It may write to the journal, but must not use documents. Several goroutines may call
+	// it at once. Nil tells nobody.
 	OnSetAside func(kind, what string)
 
 	Now func() time.Time // for ages and names; nil is time.Now
@@ -71,10 +70,6 @@ func New(dir string, opts Options) (*Store, error) {
 	return &Store{dir: dir, opts: opts, tryLock: tryLock}, nil
 }
 
-var errZero = errors.New("filestore: this Store or Document is a zero value: make one with New or NewDocument")
-
-func (s *Store) made() bool { return s != nil && s.tryLock != nil }
-
 // Dir returns the folder, as an absolute path.
 func (s *Store) Dir() string { return s.dir }
 
@@ -89,9 +84,8 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 	return v.State, err
 }
 
-// Update replaces the state of a session by what fn returns. What the host keeps beside it stays as it is. Its errors
-// are those of Load and of fn, [ErrTooLarge] and [autocontinue.ErrConflict]. Fn is called at most once, with the
-// session's lock held: it must not use the store.
+// Update replaces the state of a session by what fn returns, see [Document.Update]. What the host keeps beside it stays
+// as it is.
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {
@@ -107,10 +101,17 @@ func (s *Store) Update(
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// open opens the folder. Without create, a missing folder is [fs.ErrNotExist].
-func (s *Store) open(create bool) (*os.Root, error) {
-	if !s.made() {
+var errZero = errors.New("filestore: this Store or Document is a zero value: make one with New or NewDocument")
+
+// open opens the folder unless ctx is done. Without create, a missing folder is [fs.ErrNotExist].
+func (s *Store) open(ctx context.Context, create bool) (*os.Root, error) {
+	switch {
+	case s == nil || s.tryLock == nil:
 		return nil, errZero
+	case ctx == nil:
+		return nil, errors.New("filestore: the context is nil: give context.Background() if there is none")
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	}
 	root, err := os.OpenRoot(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {

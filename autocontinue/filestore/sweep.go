@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -26,23 +27,18 @@ func (s *Store) sweep(root *os.Root, kind string, folder int) {
 	dir := fmt.Sprintf("%s/%02x", kind, folder)
 	names := readNames(root, dir, maxNames)
 	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	looked := 0
+	isOurs, looked := regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`), 0
 	for _, name := range names {
-		id, suffix, _ := strings.Cut(name, ".")
-		isOurs := len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" && (suffix == "json" || suffix == "tmp")
-		if !isOurs {
-			continue
+		if looked < maxLooked && isOurs.MatchString(name) {
+			looked++
+			s.sweepFile(root, dir+"/"+name, lockOf(name))
 		}
-		if looked++; looked > maxLooked {
-			return
-		}
-		s.sweepFile(root, dir+"/"+name, id)
 	}
 }
 
 // sweepFile removes a file that is too old. The time of its last change only spares reading most files: a young one is
 // never removed, and an old one is asked for its last use.
-func (s *Store) sweepFile(root *os.Root, name, id string) {
+func (s *Store) sweepFile(root *os.Root, name, lock string) {
 	now := s.opts.Now()
 	isTemp := strings.HasSuffix(name, ".tmp")
 	limit := s.opts.MaxAge
@@ -53,7 +49,7 @@ func (s *Store) sweepFile(root *os.Root, name, id string) {
 	if err != nil || now.Sub(info.ModTime()) <= limit {
 		return
 	}
-	unlock, _ := s.lockNow(root, lockOf(id))
+	unlock, _ := s.lockNow(root, lock)
 	if unlock == nil {
 		return // in use
 	}

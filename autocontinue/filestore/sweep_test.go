@@ -51,7 +51,7 @@ func (f *folder) file(session string) string {
 // sweepAll sweeps all folders of a kind, often enough to see each file.
 func (f *folder) sweepAll() {
 	f.t.Helper()
-	root, err := f.open(true)
+	root, err := f.open(f.t.Context(), true)
 	require.NoError(f.t, err)
 	defer root.Close()
 	for range 4 {

@@ -39,14 +39,12 @@ func Run(t *testing.T, open func(t *testing.T) autocontinue.Store) {
 		{"a done context", doneContext},
 		{"a context done meanwhile", contextDoneMeanwhile},
 		{"updates are atomic", updatesAreAtomic},
-		{"loads during updates", loadsDuringUpdates},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.check(t, open(t)) })
 	}
 }
 
 func unknownSession(t *testing.T, s autocontinue.Store) {
-	wantState(t, s, "unknown", autocontinue.State{})
 	wantState(t, s, "unknown", autocontinue.State{})
 	require.NoError(t, s.Update(t.Context(), "new", func(old autocontinue.State) (autocontinue.State, error) {
 		assert.True(t, old.Equal(autocontinue.State{}), "an unknown session has the zero state")
@@ -133,28 +131,25 @@ func contextDoneMeanwhile(t *testing.T, s autocontinue.Store) {
 
 func updatesAreAtomic(t *testing.T, s autocontinue.Store) {
 	const writers, each, sessions = 8, 25, 3
-	var mu sync.Mutex
-	written := make(map[string]bool) // what the last call of each fn returned
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
-				name := fmt.Sprint("session ", (w+i)%sessions)
-				var last string
+				name, written := fmt.Sprint("session ", (w+i)%sessions), 0
 				err := s.Update(t.Context(), name, func(old autocontinue.State) (autocontinue.State, error) {
-					last = fmt.Sprint(name, " ", old.Seq)
 					for range 50 { // lets other writers in if there is no lock
 						runtime.Gosched()
 					}
+					old.Continues++
+					written = old.Continues
 					return count(old)
 				})
-				if !assert.NoError(t, err) {
+				got, loadErr := s.Load(t.Context(), name)
+				if !assert.NoError(t, errors.Join(err, loadErr)) ||
+					!assert.Equal(t, got.Seq, got.Continues, "half a write was seen") ||
+					!assert.GreaterOrEqual(t, got.Seq, written, "a write that returned is not seen") {
 					return
 				}
-				mu.Lock()
-				assert.False(t, written[last], "two updates saw the same state: %s", last)
-				written[last] = true
-				mu.Unlock()
 			}
 		})
 	}
@@ -166,40 +161,6 @@ func updatesAreAtomic(t *testing.T, s autocontinue.Store) {
 		total += got.Seq
 	}
 	assert.Equal(t, writers*each, total, "an update was lost")
-}
-
-func loadsDuringUpdates(t *testing.T, s autocontinue.Store) {
-	const updates = 100
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			for last := 0; ; {
-				got, err := s.Load(t.Context(), "a")
-				if !assert.NoError(t, err) {
-					return
-				}
-				if !assert.Equal(t, got.Seq, got.Continues, "half a write was seen") ||
-					!assert.GreaterOrEqual(t, got.Seq, last, "time went back") {
-					return
-				}
-				last = got.Seq
-				select {
-				case <-done:
-					return
-				default:
-				}
-			}
-		})
-	}
-	for i := range updates {
-		set(t, s, "a", autocontinue.State{Seq: i + 1, Continues: i + 1})
-		got, err := s.Load(t.Context(), "a")
-		assert.NoError(t, err)
-		assert.Equal(t, i+1, got.Seq, "a write that returned is seen")
-	}
-	close(done)
-	wg.Wait()
 }
 
 func count(s autocontinue.State) (autocontinue.State, error) {
@@ -232,40 +193,34 @@ func toJSON(t *testing.T, s autocontinue.State) string {
 func states(t *testing.T) map[string]autocontinue.State {
 	t.Helper()
 	var busy autocontinue.State
-	decide := func(kind string, o autocontinue.Output) (d autocontinue.Decision) {
-		o.Session, o.ID = "s", o.Run
-		f := autocontinue.Facts{Output: o, Degraded: []string{"plan: \"<gone>\" \u2028 ü"}}
+	decide := func(turn, run string, change func(f *autocontinue.Facts)) (d autocontinue.Decision) {
+		f := autocontinue.Facts{Degraded: []string{"plan: \"<gone>\" \u2028 ü"}}
+		f.Output = autocontinue.Output{Session: "s", Turn: turn, Run: run, ID: run, Text: run}
 		f.Result.Confidence = 1
-		switch kind {
-		case "rejected":
-			f.Result.Type, f.Result.WasRejectedCompletion = "status", true
-			f.Verification = autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"}
-		case "status":
-			f.Result.Type = "status"
-		case "question":
-			f.Result.Type = "question"
-		default:
-			f.Result.Type = "completion"
-		}
+		change(&f)
 		d, busy = autocontinue.Decide(autocontinue.Policy{MaxContinues: 100}, busy, f)
 		return d
 	}
+	status := func(f *autocontinue.Facts) { f.Result.Type = "status" }
+	rejected := func(f *autocontinue.Facts) {
+		f.Result.Type, f.Result.WasRejectedCompletion = "status", true
+		f.Verification = autocontinue.Verification{Status: autocontinue.Rejected, Feedback: "the tests fail"}
+	}
+	question := func(f *autocontinue.Facts) { f.Result.Type = "question" }
 	for turn := range 10 {
 		busy = busy.Reset()
-		for run, kind := range []string{"status", "rejected", "question"} {
-			name := fmt.Sprint("turn ", turn, " run ", run)
-			decide(kind, autocontinue.Output{Turn: fmt.Sprint(turn), Run: name, Text: name})
+		for run, change := range []func(*autocontinue.Facts){status, rejected, question} {
+			decide(fmt.Sprint(turn), fmt.Sprint("turn ", turn, " run ", run), change)
 		}
 	}
-	last := decide("status", autocontinue.Output{Turn: "last", Run: "last", Text: "Going on."})
-	require.Equal(t, autocontinue.Continue, last.Action)
+	require.Equal(t, autocontinue.Continue, decide("last", "last", status).Action)
 	all := map[string]autocontinue.State{
 		"counts": {Seq: 1 << 40, Resets: 3, Continues: 2, HandedOver: true},
 		"reset":  autocontinue.State{}.Reset(),
 		"busy":   busy,
 	}
 	for i := range 500 {
-		decide("completion", autocontinue.Output{Run: fmt.Sprint(i), Text: fmt.Sprint(i)})
+		decide("", fmt.Sprint(i), func(f *autocontinue.Facts) { f.Result.Type = "completion" })
 	}
 	all["big"] = busy
 	return all
