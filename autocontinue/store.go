@@ -92,7 +92,7 @@ func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
 // Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when
 // the store is full.
 func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State) (State, error)) error {
-	if ctx == nil {
+	if ctx == nil || fn == nil {
 		return errNil
 	}
 	m.mu.Lock()
