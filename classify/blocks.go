@@ -10,8 +10,7 @@ import (
 // one's.
 type block struct {
 	line
-	size  int // bytes of the lines' content: line breaks, blank lines and trailing spaces between them don't count
-	marks quoteMarks
+	size int // bytes of the lines' content: line breaks, blank lines and trailing spaces between them don't count
 }
 
 const (
@@ -53,29 +52,24 @@ func (r *lineReader) blocks(prose, data func(line)) {
 			data(l)
 			continue
 		}
-		marks := marksIn(r.text[l.start:l.end])
-		if b.end > 0 && r.continues(&b, l, marks) {
+		if b.end > 0 && r.continues(&b, l) {
 			b.end = l.end
 			b.size += l.end - l.start
-			for i, n := range marks {
-				b.marks[i] += n
-			}
 			continue
 		}
 		flush()
-		b = block{line: l, size: l.end - l.start, marks: marks}
+		b = block{line: l, size: l.end - l.start}
 	}
 	flush()
 }
 
-// continues reports whether l, whose quote marks are marks, goes on with the sentence that block, hard-wrapped, left
-// open.
-func (r *lineReader) continues(block *block, l line, marks quoteMarks) bool {
+// continues reports whether l goes on with the sentence that block, hard-wrapped, left open.
+func (r *lineReader) continues(block *block, l line) bool {
 	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
 		block.size+l.end-l.start > maxBlock || l.end-block.start > maxSpan {
 		return false
 	}
-	if block.marks.leaveOpen(marks) {
+	if marksIn(r.text[block.start:block.end]).leaveOpen(marksIn(r.text[l.start:l.end])) {
 		return true
 	}
 	if block.size < 40 {

@@ -1,12 +1,10 @@
 // Package classify answers one question about a coding agent that paused: what kind of pause is this?
 //
-// Start with [NewHeuristic]. Its Classify method reads the agent's last output and returns a [Result]: one of five
-// types, a confidence, the reason in words, the language, and the signals (with byte spans) that led to it.
+// Start with [NewHeuristic]. Its Classify method reads the agent's last output and returns a [Result].
 // [Fallback], [Cascade] and [ConfidenceGate] compose classifiers. The package links the standard library only.
 //
-// Facts come before words. If the host knows what the agent did in the turn ([Input.Work]), facts decide whether a
-// claim needs proof, and words decide only whether the output is a claim. [Work.Weigh] states the rules, for every
-// classifier.
+// Facts come before words. If the host knows what the agent did ([Input.Work]), facts decide whether a claim needs
+// proof, and words decide only whether the output is a claim. [Work.Weigh] states the rules.
 //
 // # Limits
 //
@@ -30,18 +28,16 @@
 //
 // # Speed
 //
-// Time is linear in the length of a text; a verdict on 20 kB takes 1.5 to 3 ms. A process reads English and the
-// language of the text when it judges the first text, and the weights: 5 to 8 ms.
+// Time is linear in the length of a text; a verdict on 20 kB takes 1.5 to 3 ms. The first verdict of a process reads
+// the tables, which takes 5 to 8 ms.
 //
 //	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables'
 //
 // # Tuning
 //
-// A language is a file in the folder lexicon, and nothing else: its frequent words and its phrases, a line each,
-// below the rule that they are a sign of. lexicon/en.txt explains the format. Every language has the same rules. The
-// folder weights says how much a rule, a property of the text, or a word counts for each type; one table serves all
-// languages. The command classify/internal/fit learns the weights from labelled cases, the shipped ones and more of
-// your own, and measures them:
+// A language is a file in the folder lexicon: its frequent words and its phrases. lexicon/en.txt explains the format.
+// The folder weights says how much a rule, a property of the text, or a word counts for each type, in all languages.
+// The command classify/internal/fit learns the weights from labelled cases and measures them:
 //
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl' -cases more.jsonl -cv
 //	go run ./classify/internal/fit -cases 'classify/testdata/cases/*.jsonl' -cases more.jsonl -out classify/weights

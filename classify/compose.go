@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +17,7 @@ import (
 //
 // Fallback panics if a classifier is nil.
 func Fallback(primary, secondary Classifier) Classifier {
-	mustNotBeNil("Fallback", primary, secondary)
-	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
-		r, err := ask(ctx, primary, in)
-		if err == nil {
-			return r, nil
-		}
-		r, err2 := ask(ctx, secondary, in)
-		if err2 != nil {
-			return Result{}, fmt.Errorf("classify: no classifier answered: %w", errors.Join(err, err2))
-		}
-		r.because(err) // before what secondary, which may be a Fallback too, says
-		return r, nil
-	})
+	return inTurn("Fallback", primary, secondary, func(_ Input, _ Result, err error) bool { return err == nil })
 }
 
 // Cascade asks first, and second only if first is less certain than certain, a confidence: a cheap classifier before an
@@ -49,10 +38,17 @@ func Fallback(primary, secondary Classifier) Classifier {
 //
 // Cascade panics if a classifier is nil.
 func Cascade(first, second Classifier, certain float64) Classifier {
-	mustNotBeNil("Cascade", first, second)
+	return inTurn("Cascade", first, second, func(in Input, r Result, err error) bool {
+		return err == nil && r.certain(certain) || plaintext.IsBlank(in.Text)
+	})
+}
+
+// inTurn asks second where what first says is not enough.
+func inTurn(who string, first, second Classifier, enough func(Input, Result, error) bool) Classifier {
+	mustNotBeNil(who, first, second)
 	return ClassifierFunc(func(ctx context.Context, in Input) (Result, error) {
 		r, err := ask(ctx, first, in)
-		if err == nil && r.certain(certain) || shownFrom(ctx, in.Text) == len(in.Text) {
+		if enough(in, r, err) {
 			return r, err
 		}
 		s, err2 := ask(ctx, second, in)
@@ -60,7 +56,7 @@ func Cascade(first, second Classifier, certain float64) Classifier {
 		case err != nil && err2 != nil:
 			return Result{}, fmt.Errorf("classify: no classifier answered: %w", errors.Join(err, err2))
 		case err != nil:
-			s.because(err)
+			s.because(err) // before what second, which may be a Fallback too, says
 			return s, nil
 		case err2 != nil:
 			r.because(err2)
@@ -98,18 +94,16 @@ func (r *Result) because(err error) {
 // ask returns what c says, or an error if that is not a verdict.
 func ask(ctx context.Context, c Classifier, in Input) (Result, error) {
 	r, err := c.Classify(ctx, in)
-	if err == nil {
-		err = r.ValidateFor(in.Text)
-	}
-	if err != nil {
+	if err = cmp.Or(err, r.ValidateFor(in.Text)); err != nil {
 		return Result{}, err
 	}
 	return r, nil
 }
 
-// Validate returns an error if r breaks the contract of [Classifier]: its type is not one of the five, its confidence
-// is not a number from 0 to 1, or it is a rejected completion of another type than status.
-func (r Result) Validate() error {
+// ValidateFor returns an error if r breaks the contract of [Classifier]: its type is not one of the five, its
+// confidence is not a number from 0 to 1, or it is a rejected completion of another type than status. So does a signal
+// whose span is outside the text that was classified, or whose weight is infinite or not a number: JSON has neither.
+func (r Result) ValidateFor(text string) error {
 	switch {
 	case !r.Type.Valid():
 		return errors.New("not one of the five output types")
@@ -118,12 +112,6 @@ func (r Result) Validate() error {
 	case r.WasRejectedCompletion && r.Type != Status:
 		return fmt.Errorf("a rejected completion of type %s", r.Type)
 	}
-	return nil
-}
-
-// ValidateFor is [Result.Validate], and an error too if the span of a signal is outside the text that was classified, or
-// its weight is infinite or not a number: JSON has neither.
-func (r Result) ValidateFor(text string) error {
 	for _, s := range r.Signals {
 		if s.Start < 0 || s.Start > s.End || s.End > len(text) {
 			return fmt.Errorf("a signal is outside the text: bytes %d to %d of %d", s.Start, s.End, len(text))
@@ -132,7 +120,7 @@ func (r Result) ValidateFor(text string) error {
 			return fmt.Errorf("the weight of a signal is %v", s.Weight)
 		}
 	}
-	return r.Validate()
+	return nil
 }
 
 // mustNotBeNil panics if a classifier is nil, so that the mistake shows where it is made.

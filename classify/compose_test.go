@@ -205,7 +205,7 @@ func TestValidate(t *testing.T) {
 		{Type: Completion, Confidence: 0.9, WasRejectedCompletion: true}, {Type: "done", Confidence: 0.9}, {Confidence: 0.9},
 	} {
 		c := ClassifierFunc(func(context.Context, Input) (Result, error) { return r, nil })
-		assert.Error(t, r.Validate())
+		assert.Error(t, r.ValidateFor(""))
 		_, err := ConfidenceGate(c, 0.8).Classify(context.Background(), Input{Text: "x"})
 		assert.Error(t, err, "%+v", r)
 		_, err = Fallback(c, c).Classify(context.Background(), Input{Text: "x"})
@@ -213,7 +213,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, r := range []Result{{Type: Status}, {Type: Status, Confidence: 1, WasRejectedCompletion: true}, {Type: Error,
 		Confidence: 0.5}} {
-		assert.NoError(t, r.Validate())
+		assert.NoError(t, r.ValidateFor(""))
 	}
 	for _, weight := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		r := Result{Type: Status, Confidence: 0.9, Signals: []Signal{{Kind: SignalClaim, End: 1, Weight: weight}}}

@@ -15,10 +15,12 @@ const (
 )
 
 // EvidenceKinds returns the kinds of evidence, fresh, in the order of the constants.
-func EvidenceKinds() []EvidenceKind { return slices.Clone(kindsOfEvidence[:]) }
+func EvidenceKinds() []EvidenceKind {
+	return []EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit, EvidencePullRequest}
+}
 
 // Valid reports whether k is one of the constants. Evidence of other kinds counts for nothing.
-func (k EvidenceKind) Valid() bool { return slices.Contains(kindsOfEvidence[:], k) }
+func (k EvidenceKind) Valid() bool { return slices.Contains(EvidenceKinds(), k) }
 
 // Evidence is something the host itself saw, such as the result of a tool call of this turn, or looked for and did
 // not see.
@@ -35,15 +37,10 @@ type Evidence struct {
 // shown reports whether e shows that something succeeded: it was seen, and did not fail.
 func (e Evidence) shown() bool { return !e.Failed && !e.Absent }
 
-// kindsOfEvidence lists the kinds in the order of the constants.
-var kindsOfEvidence = [...]EvidenceKind{EvidenceTests, EvidenceExitCode, EvidenceOutput, EvidenceCommit,
-	EvidencePullRequest}
-
 // Latest returns the last piece of evidence of each kind, in the order of the constants: a test run that failed and
 // then passed has passed. Kinds that are none of the constants are left out.
-func Latest(host []Evidence) []Evidence {
-	var list []Evidence
-	for _, k := range kindsOfEvidence {
+func Latest(host []Evidence) (list []Evidence) {
+	for _, k := range EvidenceKinds() {
 		if i := last(host, k); i >= 0 {
 			list = append(list, host[i])
 		}
@@ -75,24 +72,12 @@ func (r Result) Shown(host []Evidence) []EvidenceKind {
 
 // kindsThat returns the kinds that hold, in the order of the constants.
 func kindsThat(hold func(EvidenceKind) bool) (kinds []EvidenceKind) {
-	for _, k := range kindsOfEvidence {
+	for _, k := range EvidenceKinds() {
 		if hold(k) {
 			kinds = append(kinds, k)
 		}
 	}
 	return kinds
-}
-
-// claimed are the claims of something certain, by their names, and the evidence that each calls for.
-var claimed = map[string]EvidenceKind{
-	ClaimTests:       EvidenceTests,
-	ClaimChecked:     EvidenceTests,
-	ClaimBuild:       EvidenceExitCode,
-	ClaimLint:        EvidenceExitCode,
-	ClaimTypes:       EvidenceExitCode,
-	ClaimCommit:      EvidenceCommit,
-	ClaimPush:        EvidenceCommit,
-	ClaimPullRequest: EvidencePullRequest,
 }
 
 // servesFor is another kind of evidence that does as well.
@@ -101,10 +86,12 @@ var servesFor = map[EvidenceKind]EvidenceKind{EvidenceExitCode: EvidenceOutput, 
 // CallsFor returns the kind of evidence that s calls for: "all tests pass" calls for test output. It is empty for a
 // claim of nothing certain ("done") and for a signal that is no claim.
 func (s Signal) CallsFor() EvidenceKind {
-	if s.Kind != SignalClaim {
-		return ""
+	for _, c := range claims {
+		if s.Kind == SignalClaim && s.Name == c.name {
+			return c.evidence
+		}
 	}
-	return claimed[s.Name]
+	return ""
 }
 
 // Missing returns the kinds of evidence that a rejected completion lacks, in the order of the constants. A claim of a

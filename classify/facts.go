@@ -66,19 +66,19 @@ func (w Work) judge(signals []Signal) finding {
 	}
 	changed := w.Edited == EditedCode || w.Edited == EditedDocs || w.Session == EditedCode || w.Session == EditedDocs
 	unclear := false
-	for _, c := range claimsOfChecks {
-		name, noun := c.claim, c.noun
-		if !has(SignalClaim, name) && !(name == ClaimTests && has(SignalEvidence, string(EvidenceTests))) {
+	for _, c := range claims {
+		counts := c.name == ClaimTests && has(SignalEvidence, string(EvidenceTests))
+		if c.checks == nil || !has(SignalClaim, c.name) && !counts {
 			continue
 		}
-		switch outcome, ran := w.Outcome(name); {
+		switch outcome, ran := w.Outcome(c.name); {
 		case ran && outcome == OutcomeFailed && has(SignalFailure):
 			return finding{typ: Error, reason: "reports that its check failed"}
 		case ran && outcome == OutcomeFailed:
-			return finding{typ: Status, reason: "claims " + noun + ", but it failed when it last ran", failed: true}
+			return finding{typ: Status, reason: "claims " + c.noun + ", but it failed when it last ran", failed: true}
 		case ran && outcome == OutcomePassed:
 		case !ran && w.Edited != EditedUnknown && changed:
-			return finding{typ: Status, reason: "claims " + noun + ", but it did not run after the last edit"}
+			return finding{typ: Status, reason: "claims " + c.noun + ", but it did not run after the last edit"}
 		case w.idle() && has(SignalEvidence, string(EvidenceTests)):
 			return finding{typ: Status, reason: "shows a test run, but nothing was run in the session"}
 		default:
@@ -117,19 +117,22 @@ func claimsDone(signals []Signal) bool {
 	})
 }
 
-// claimsOfChecks are the claims that a check must back, in the order in which they are looked at, and the checks that
-// serve each.
-var claimsOfChecks = [...]struct {
-	claim, noun string
-	checks      []CheckKind
+// claims are the claims of something certain, in the order in which they are looked at: the evidence that each calls
+// for, and the checks that serve it.
+var claims = [...]struct {
+	name     string
+	evidence EvidenceKind
+	noun     string
+	checks   []CheckKind
 }{
-	{ClaimTests, "a test run", []CheckKind{CheckTest}},
-	{ClaimBuild, "a build", []CheckKind{CheckBuild, CheckTest, CheckRun}},
-	{ClaimTypes, "a type check", []CheckKind{CheckBuild, CheckLint}},
-	{ClaimLint, "a lint run", []CheckKind{CheckLint}},
-	{ClaimPullRequest, "a pull request", []CheckKind{CheckPull}},
-	{ClaimPush, "a push", []CheckKind{CheckPush}},
-	{ClaimCommit, "a commit", []CheckKind{CheckCommit, CheckPush, CheckPull}},
+	{ClaimTests, EvidenceTests, "a test run", []CheckKind{CheckTest}},
+	{ClaimBuild, EvidenceExitCode, "a build", []CheckKind{CheckBuild, CheckTest, CheckRun}},
+	{ClaimTypes, EvidenceExitCode, "a type check", []CheckKind{CheckBuild, CheckLint}},
+	{ClaimLint, EvidenceExitCode, "a lint run", []CheckKind{CheckLint}},
+	{ClaimPullRequest, EvidencePullRequest, "a pull request", []CheckKind{CheckPull}},
+	{ClaimPush, EvidenceCommit, "a push", []CheckKind{CheckPush}},
+	{ClaimCommit, EvidenceCommit, "a commit", []CheckKind{CheckCommit, CheckPush, CheckPull}},
+	{name: ClaimChecked, evidence: EvidenceTests},
 }
 
 // idle reports whether nothing at all was edited or run in the session.
@@ -141,8 +144,8 @@ func (w Work) idle() bool {
 // each kind of check the last one counts. Passed beats unknown, and unknown beats failed.
 func (w Work) Outcome(claim string) (outcome CheckOutcome, ran bool) {
 	var kinds []CheckKind
-	for _, c := range claimsOfChecks {
-		if c.claim == claim {
+	for _, c := range claims {
+		if c.name == claim {
 			kinds = c.checks
 		}
 	}

@@ -2,8 +2,9 @@ package classify
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 // the lexicon by where they were found, what is said of the text as a whole, and the words and pairs of neighbours.
 // The name of a word begins with where it stands: "any ", "end " or "start ".
 func (h *Heuristic) Features(in Input) []string {
-	rd, req, err := h.read(context.Background(), in, true)
+	rd, req, err := h.read(in, true)
 	if err != nil {
 		return nil
 	}
@@ -25,7 +26,7 @@ func (h *Heuristic) Features(in Input) []string {
 // features names what holds of a text and its request. A rule of the lexicon counts by where it was found: anywhere,
 // in the last sentence, among the last three, in the first two.
 func features(rd, req *reading) []string {
-	last, tail, head := rd.closing()
+	last, tail, head := rd.last, rd.end, rd.start
 	var names []string
 	on := func(name string, holds bool) {
 		if holds {
@@ -45,18 +46,14 @@ func features(rd, req *reading) []string {
 	}
 	question, change := req.asksQuestion(), req.has("request.change")
 	evidence := rd.kind(SignalEvidence)
-	claim := rd.has("claim.done") || rd.has("claim.edit") || rd.has("claim.tests") || rd.has("claim.build") ||
-		rd.has("claim.commit") ||
-		rd.has("claim.pull_request")
-	doneHead := rd.in(head, "claim.done") || rd.in(head, "claim.commit") || rd.in(head, "claim.tests")
-	goesOn := rd.in(tail, "progress.next") || rd.in(tail, "progress.doing") || rd.in(tail, "progress.gerund")
+	claim := rd.has("claim.done", "claim.edit", "claim.tests", "claim.build", "claim.commit", "claim.pull_request")
+	doneHead := rd.in(head, "claim.done", "claim.commit", "claim.tests")
+	goesOn := rd.in(tail, "progress.next", "progress.doing", "progress.gerund")
 
 	// How long it is, and what it is made of.
-	on("words:4+", rd.nWords >= 4)
-	on("words:13+", rd.nWords >= 13)
-	on("words:41+", rd.nWords >= 41)
-	on("words:121+", rd.nWords >= 121)
-	on("words:301+", rd.nWords >= 301)
+	for _, n := range [...]int{4, 13, 41, 121, 301} {
+		on(fmt.Sprintf("words:%d+", n), rd.nWords >= n)
+	}
 	on("sentences:0", rd.sentences == 0)
 	on("sentences:1", rd.sentences == 1)
 	on("items", rd.lines[itemLine] > 0)
@@ -110,12 +107,12 @@ func features(rd, req *reading) []string {
 	on("claim-without-evidence", claim && !evidence)
 	on("claim-then-progress", claim && goesOn)
 	on("goes-on", goesOn)
-	on("goes-on-to-the-end", !last.question && (rd.in(last.rules, "progress.next") || rd.in(last.rules, "progress.doing")))
+	on("goes-on-to-the-end", !last.question && rd.in(last.rules, "progress.next", "progress.doing"))
 	on("hedge", rd.kind(SignalHedge))
 	on("gap", rd.kind(SignalGap))
 	on("failure", rd.kind(SignalFailure))
 	on("failure-without-claim", rd.kind(SignalFailure) && !claim)
-	on("blocked", rd.in(last.rules, "blocker.need") || rd.in(last.rules, "blocker.then"))
+	on("blocked", rd.in(last.rules, "blocker.need", "blocker.then"))
 	on("question-without-offer", last.question && !rd.in(last.rules, "offer.further"))
 	on("question-without-claim", last.question && !claim)
 	on("question-after-claim", last.question && doneHead)
@@ -154,20 +151,6 @@ func (rd *reading) names(text string) {
 	}
 }
 
-// closing returns the last sentence, and the rules found in the last three and the first two.
-func (rd *reading) closing() (last seen, tail, head ruleSet) {
-	for i := range min(3, rd.sentences) {
-		tail |= rd.nth(i).rules
-	}
-	for i := range min(2, rd.sentences) {
-		head |= rd.head[i].rules
-	}
-	if rd.sentences > 0 {
-		last = *rd.nth(0)
-	}
-	return last, tail, head
-}
-
 // nth returns the nth sentence from the end, 0 the last.
 func (rd *reading) nth(i int) *seen { return &rd.tail[(rd.sentences-1-i)%len(rd.tail)] }
 
@@ -187,17 +170,16 @@ func (rd *reading) questionNear() bool {
 
 // goesOn reports whether the text says what the agent does next, or that a part is still open.
 func (rd *reading) goesOn() bool {
-	return rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund") || rd.kind(SignalGap) ||
-		rd.kind(signalPromise)
+	return rd.has("progress.next", "progress.doing", "progress.gerund") || rd.kind(SignalGap, signalPromise)
 }
 
 // closes reports whether one of the last three sentences has a rule, or what stands before the list with which the
 // text ends.
-func (rd *reading) closes(r string) bool {
+func (rd *reading) closes(rules ...string) bool {
 	items := true
 	for i := range min(len(rd.tail), rd.sentences) {
 		s := rd.nth(i)
-		if rd.in(s.rules, r) && (i < 3 || items) {
+		if rd.in(s.rules, rules...) && (i < 3 || items) {
 			return true
 		}
 		items = items && s.kind == itemLine
@@ -209,13 +191,10 @@ const maxUnclear = 200 // bytes
 
 // unclear reports whether a text says nothing: it has a word or a few of no language that the tables know, or none at
 // all, and no code. "asdf", "null" and "{}" are such texts, and so is data alone: JSON in which no text has several
-// words, a UUID, signs without letters. So is a text of which too little was read to see a sentence. A bare number, a
-// hash or a letter may answer a question; without one it is unclear, too.
+// words, a UUID, signs without letters. A bare number, a hash or a letter may answer a question; without one
+// it is unclear, too.
 func (rd *reading) unclear(asked bool) bool {
 	data := rd.lines[fencedLine]+rd.lines[quotedLine]+rd.lines[tableLine] > 0 || rd.traceVoice > 0
-	if rd.skipped || len(rd.text) > someText {
-		return rd.skipped && !data && rd.sentences == 0
-	}
 	text := strings.TrimFunc(rd.text, func(r rune) bool { return plaintext.IsSpace(r) || plaintext.IsInvisible(r) })
 	if len(text) > maxUnclear {
 		return false
@@ -262,14 +241,18 @@ func (rd *reading) asksQuestion() bool {
 	return rd.sentences > 0 && (rd.head[0].question || rd.nth(0).question || rd.in(rd.head[0].rules, "request.question"))
 }
 
-// has reports whether the rule was found anywhere in the text. A host's table may lack a rule; then it holds nowhere.
-func (rd *reading) has(rule string) bool { return rd.in(rd.any, rule) }
+// has reports whether one of the rules was found anywhere in the text.
+func (rd *reading) has(rules ...string) bool { return rd.in(rd.any, rules...) }
 
-// in reports whether a set holds the rule.
-func (rd *reading) in(s ruleSet, rule string) bool {
-	i, ok := rd.lex.byName[rule]
-	return ok && s.has(i)
+// in reports whether a set holds one of the rules. A host's table may lack a rule; then it holds nowhere.
+func (rd *reading) in(s ruleSet, rules ...string) bool {
+	return slices.ContainsFunc(rules, func(rule string) bool {
+		i, ok := rd.lex.byName[rule]
+		return ok && s.has(i)
+	})
 }
 
-// kind reports whether any rule of the kind was found.
-func (rd *reading) kind(k SignalKind) bool { return rd.any&rd.lex.kinds[k] != 0 }
+// kind reports whether any rule of one of the kinds was found.
+func (rd *reading) kind(kinds ...SignalKind) bool {
+	return slices.ContainsFunc(kinds, func(k SignalKind) bool { return rd.any&rd.lex.kinds[k] != 0 })
+}

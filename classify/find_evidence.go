@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -92,7 +93,9 @@ func (rd *reading) settle() {
 	for i := range rd.head {
 		rd.head[i].rules &^= bit
 	}
-	rd.signals.drop(SignalEvidence, string(EvidenceTests))
+	rd.signals.kept = slices.DeleteFunc(rd.signals.kept, func(s Signal) bool {
+		return s.Kind == SignalEvidence && s.Name == string(EvidenceTests)
+	})
 }
 
 // isFailLine recognises the lines in which test runners name what failed.
@@ -104,43 +107,22 @@ func beginsWith(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
+// pullRequestLink matches links to pull or merge requests: their path and a number.
+var pullRequestLink = regexp.MustCompile("[A-Za-z0-9+.-]*://" + strings.ReplaceAll(
+	`[^.&]+\.[^/&]*/(?:[^&]*/)?(?:pull|merge_requests|pull-requests|pullrequest)/[0-9][^&]*`, "&", " \t\r\n<>\"'`)\\]|"))
+
 // links looks for links to pull or merge requests.
 func (rd *reading) links(offset int, block string, last *seen) {
-	for at := 0; ; {
-		i := strings.Index(block[at:], "://")
-		if i < 0 {
-			return
-		}
-		start, end := at+i+3, len(block)
-		if j := strings.IndexAny(block[start:], " \t\r\n<>\"'`)]|"); j >= 0 {
-			end = start + j
-		}
-		link := strings.TrimRight(block[start:end], ".,;:!?*_")
-		if isPullRequest(link) && !rd.elsewhere(block[:start]) {
-			scheme := len(strings.TrimRightFunc(block[:start-3], func(r rune) bool {
-				return r < utf8.RuneSelf && (isWordByte(byte(r)|0x20) || strings.ContainsRune("+.-", r))
-			}))
-			rd.shows(rd.lex.pullRequest, offset+scheme, offset+start+len(link), last)
-		}
-		at = end
+	if !strings.Contains(block, "://") {
+		return
 	}
-}
-
-// isPullRequest reports whether a URL without its scheme names a pull or merge request: its path and a number.
-func isPullRequest(link string) bool {
-	first, rest, _ := strings.Cut(link, ".")
-	_, path, _ := strings.Cut(rest, "/")
-	before := ""
-	for part := range strings.SplitSeq(path, "/") {
-		switch before {
-		case "pull", "merge_requests", "pull-requests", "pullrequest":
-			if first != "" && part != "" && '0' <= part[0] && part[0] <= '9' {
-				return true
-			}
+	for _, m := range pullRequestLink.FindAllStringIndex(block, -1) {
+		link := strings.TrimRight(block[m[0]:m[1]], ".,;:!?*_")
+		scheme, _, _ := strings.Cut(link, "://")
+		if !rd.elsewhere(block[:m[0]] + scheme) {
+			rd.shows(rd.lex.pullRequest, offset+m[0], offset+m[0]+len(link), last)
 		}
-		before = part
 	}
-	return false
 }
 
 // unseen reports whether the find is denied, still to come, only expected, or from before: "no tests passed", "all 42
@@ -255,17 +237,10 @@ func (rd *reading) namesCommit(s sentence, i int, block string) bool {
 
 // elsewhere reports whether the words before a link say that it is somebody else's: "follows up on", "reported in".
 func (rd *reading) elsewhere(before string) bool {
-	for range 4 { // the scheme, and three words
-		before = strings.TrimRight(before, " \t\r\n")
-		near := before[max(0, len(before)-60):] // no word of the tables is that long
-		i := strings.LastIndexAny(near, " \t\r\n") + 1
-		w := strings.ToLower(strings.Trim(near[i:], ".,:;()*_"))
-		if rd.lex.other.has(rd.lex.vocab.exact([]byte(w))) {
-			return true
-		}
-		before = before[:len(before)-len(near)+i]
-	}
-	return false
+	words := strings.Fields(before[max(0, len(before)-300):])
+	return slices.ContainsFunc(words[max(0, len(words)-4):], func(w string) bool { // the scheme, and three words
+		return rd.lex.other.has(rd.lex.vocab.ids[strings.ToLower(strings.Trim(w, ".,:;()*_"))])
+	})
 }
 
 // goTestOK returns the length of a line in which go test says that a package passed, with its time, or 0. "ok" with no

@@ -52,7 +52,7 @@ func FuzzClassify(f *testing.F) {
 
 // closed reports whether text leaves no fence and no line open.
 func closed(text string) bool {
-	lines := lineReader{text: text}
+	lines := newLineReader(text)
 	for {
 		if _, ok := lines.next(); !ok {
 			return !lines.fence.open
@@ -96,7 +96,7 @@ func FuzzMask(f *testing.F) {
 func FuzzLines(f *testing.F) {
 	f.Add("# a\r\n- [x] b\n\n```go\nc\n```\n> d\n| e |\n1. f")
 	f.Fuzz(func(t *testing.T, s string) {
-		r := lineReader{text: s}
+		r := newLineReader(s)
 		at, lines := 0, 0
 		for {
 			l, ok := r.next()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -17,19 +16,14 @@ import (
 //go:embed lexicon/*.txt weights/*.txt
 var embedded embed.FS
 
-// tables are what verdicts are made with. Each table is read when a text first needs it.
-type tables struct {
-	languages func() (*languages, error)
-	model     func() (*model, error)
-}
+// builtin has the built-in tables, which never change.
+var builtin = unread()
 
-// builtin are the built-in tables, which never change.
-var builtin = newTables(embedded)
-
-func newTables(fsys fs.FS) tables {
-	return tables{
-		languages: sync.OnceValues(func() (*languages, error) { return newLanguages(folder(fsys, "lexicon"), nil) }),
-		model:     sync.OnceValues(func() (*model, error) { return parseModel(folder(fsys, "weights")) }),
+// unread returns a heuristic with the built-in tables. Each is read when a text first needs it.
+func unread() Heuristic {
+	return Heuristic{
+		languages: sync.OnceValues(func() (*languages, error) { return newLanguages(folder(embedded, "lexicon"), nil) }),
+		model:     sync.OnceValues(func() (*model, error) { return parseModel(folder(embedded, "weights")) }),
 	}
 }
 
@@ -44,7 +38,10 @@ func folder(fsys fs.FS, name string) fs.FS {
 
 // Heuristic judges an output by the words and the shape it has, without any call. It is safe for concurrent use. Make
 // one with [NewHeuristic]; the zero value has no tables, and its Classify returns an error.
-type Heuristic struct{ tables tables }
+type Heuristic struct {
+	languages func() (*languages, error)
+	model     func() (*model, error)
+}
 
 // Option changes how a [Heuristic] judges.
 type Option func(*Heuristic) error
@@ -52,16 +49,16 @@ type Option func(*Heuristic) error
 // NewHeuristic returns a heuristic with the built-in tables: lexicons of nine languages, and weights fitted on real
 // outputs. An option that can't be applied is an error.
 func NewHeuristic(opts ...Option) (*Heuristic, error) {
-	h := &Heuristic{tables: builtin}
+	h := builtin
 	for _, opt := range opts {
 		if opt == nil {
 			return nil, errors.New("classify: a nil option")
 		}
-		if err := opt(h); err != nil {
+		if err := opt(&h); err != nil {
 			return nil, fmt.Errorf("classify: %w", err)
 		}
 	}
-	return h, nil
+	return &h, nil
 }
 
 // Tables replaces the built-in tables by those in fsys, in the formats of this package. Lexicons are "en.txt" and a
@@ -76,12 +73,9 @@ func Tables(fsys fs.FS) Option {
 		if fsys == nil || HoldsNil(fsys) {
 			return errors.New("tables: no file system")
 		}
-		lexicons, err := fs.Glob(fsys, "*.txt")
-		if err != nil {
-			return fmt.Errorf("tables: %w", err)
-		}
+		lexicons, _ := fs.Glob(fsys, "*.txt") // a good pattern is no error
 		weights := folder(fsys, "weights")
-		_, err = fs.Stat(weights, featuresFile)
+		_, err := fs.Stat(weights, featuresFile)
 		if len(lexicons) == 0 && err != nil {
 			return errors.New("tables: neither en.txt nor weights/features.txt is there")
 		}
@@ -95,14 +89,14 @@ func Tables(fsys fs.FS) Option {
 					return err
 				}
 			}
-			h.tables.languages = func() (*languages, error) { return l, nil }
+			h.languages = func() (*languages, error) { return l, nil }
 		}
 		if err == nil {
 			m, err := parseModel(weights)
 			if err != nil {
 				return err
 			}
-			h.tables.model = func() (*model, error) { return m, nil }
+			h.model = func() (*model, error) { return m, nil }
 		}
 		return nil
 	}
@@ -136,22 +130,21 @@ func Phrases(fsys fs.FS) Option {
 				return err
 			}
 		}
-		h.tables.languages = func() (*languages, error) { return l, nil }
+		h.languages = func() (*languages, error) { return l, nil }
 		return nil
 	}
 }
 
 // Classify judges in.Text, of which it keeps nothing. It fails only for the zero value and a nil context. Time is
-// linear in the length of the text. When ctx is done it skips all but the last 64 kB of a long text, and then it is
-// unsure.
+// linear in the length of the text. It reads the last 512 KiB of a longer text, and then it is unsure.
 func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 	if ctx == nil {
 		return Result{}, errors.New("classify: a nil context")
 	}
-	if shownFrom(ctx, in.Text) == len(in.Text) {
+	if len(in.Text) <= maxText && plaintext.IsBlank(in.Text) {
 		return Result{Type: Status, Confidence: 1, Reason: "empty output", Source: "heuristic"}, nil
 	}
-	rd, req, err := h.read(ctx, in, false)
+	rd, req, err := h.read(in, false)
 	if err != nil {
 		return Result{}, fmt.Errorf("classify: %w", err)
 	}
@@ -163,64 +156,42 @@ func (h *Heuristic) Classify(ctx context.Context, in Input) (Result, error) {
 // OnlyAsks reports whether a request asks for an answer, and not for a change or another act: "What does Add do?". A
 // request of more than four sentences does not.
 func (h *Heuristic) OnlyAsks(ctx context.Context, request string) (bool, error) {
-	_, req, err := h.read(ctx, Input{Request: request}, false)
+	_, req, err := h.read(Input{Request: request}, false)
 	if err != nil {
 		return false, fmt.Errorf("classify: %w", err)
 	}
 	asks := false
 	for _, s := range req.head[:min(req.sentences, len(req.head))] {
 		open := req.in(s.rules, "request.open")
-		if !open && (req.in(s.rules, "request.change") || req.in(s.rules, "request.act") || req.in(s.rules, "request.go")) {
+		if !open && req.in(s.rules, "request.change", "request.act", "request.go") {
 			return false, nil
 		}
-		asks = asks || open || s.question || req.in(s.rules, "request.question") || req.in(s.rules, "request.explain")
+		asks = asks || open || s.question || req.in(s.rules, "request.question", "request.explain")
 	}
 	return asks && req.sentences <= len(req.head), nil
 }
 
-// someText is how many bytes are read at most before the context is asked again.
-const someText = 1 << 20
-
-// shownFrom returns where the part of text begins that a person sees, as [plaintext.IsBlank] tells it: its length if
-// there is none. When ctx is done it returns how far it came.
-func shownFrom(ctx context.Context, text string) int {
-	for i, asked := 0, 0; i < len(text); {
-		if i-asked >= someText {
-			if asked = i; ctx.Err() != nil {
-				return i
-			}
-		}
-		if n := plaintext.EscapeSequence(text[i:]); n > 0 {
-			i += n
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if !plaintext.IsSpace(r) && !plaintext.IsInvisible(r) {
-			return i
-		}
-		i += size
-	}
-	return len(text)
-}
+// maxText is how many bytes of a text are read: its last ones.
+const maxText = 512 << 10
 
 const maxRequest = 2000 // bytes of the request that are read
 
 // read reads an output and its request. With collect it takes down words that the model does not know, too.
-func (h *Heuristic) read(ctx context.Context, in Input, collect bool) (rd, req *reading, err error) {
-	if h == nil || h.tables.languages == nil {
+func (h *Heuristic) read(in Input, collect bool) (rd, req *reading, err error) {
+	if h == nil || h.languages == nil {
 		return nil, nil, errors.New("a Heuristic without tables: use NewHeuristic")
 	}
-	l, err := h.tables.languages()
+	l, err := h.languages()
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := h.tables.model()
+	m, err := h.model()
 	if err != nil && !collect {
 		return nil, nil, err
 	}
 	asked := request(in.Request)
-	language, known := l.of(ctx, in.Text)
-	askedIn, sure := l.of(ctx, asked)
+	language, known := l.of(in.Text)
+	askedIn, sure := l.of(asked)
 	if !known && sure && l.scripts[askedIn] == l.scripts[language] {
 		language = askedIn
 	}
@@ -234,8 +205,8 @@ func (h *Heuristic) read(ctx context.Context, in Input, collect bool) (rd, req *
 		return nil, nil, err
 	}
 	rd.words = newWordReader(m, collect)
-	rd.read(ctx, false)
-	req.read(ctx, true)
+	rd.read(false)
+	req.read(true)
 	return rd, req, nil
 }
 
@@ -251,7 +222,7 @@ func newReading(l *languages, language int, text string) (*reading, error) {
 // request returns what is read of the human's words: all, or the beginning and the end of long ones, between which logs
 // and files are pasted. A text that begins with our prefix is ours, never the human's.
 func request(s string) string {
-	if plaintext.IsOurs(s[:min(len(s), someText)]) {
+	if plaintext.IsOurs(s) {
 		return ""
 	}
 	if len(s) <= maxRequest {

@@ -1,8 +1,6 @@
 package classify
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -57,9 +55,9 @@ func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 			return nil, err
 		}
 		var counts scriptCounts
-		for w := range frequentWords(src) {
+		for _, w := range frequentWords(src) {
 			l.words[w] |= 1 << i
-			if counts.add(w); counts.script() != latinScript && counts.letters() > 100 {
+			if counts.add(w); counts.script() != latinScript && counts.ascii+counts.cyrillic+counts.han+counts.kana > 100 {
 				break // the script alone tells the language
 			}
 		}
@@ -69,42 +67,34 @@ func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 			return parseLexicon(fsys, phrases, files)
 		}))
 	}
+	delete(l.words, "") // of blank lines
 	return l, nil
 }
 
-// frequentWords yields the words at the head of a lexicon: those of its [words] section and of its groups.
-func frequentWords(src []byte) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		_, head, _ := bytes.Cut(src, []byte("\n[words]\n"))
-		head, _, _ = bytes.Cut(head, []byte("\n["))
-		for line := range strings.SplitSeq(string(head), "\n") {
-			if strings.HasPrefix(line, "//") {
-				continue
-			}
-			if _, list, ok := strings.Cut(line, "="); ok {
-				line = list
-			}
-			for w := range strings.SplitSeq(strings.TrimSpace(line), "|") {
-				if w != "" && !yield(w) {
-					return
-				}
-			}
+// frequentWords returns the words at the head of a lexicon: those of its [words] section and of its groups.
+func frequentWords(src []byte) (words []string) {
+	_, head, _ := strings.Cut(string(src), "\n[words]\n")
+	head, _, _ = strings.Cut(head, "\n[")
+	for line := range strings.SplitSeq(head, "\n") {
+		if _, list, ok := strings.Cut(line, "="); ok {
+			line = list
+		}
+		if !strings.HasPrefix(line, "//") {
+			words = append(words, strings.Split(strings.TrimSpace(line), "|")...)
 		}
 	}
+	return words
 }
 
-const (
-	maxSample = 1 << 12 // bytes of prose that tell its language
-	maxHead   = 1 << 18 // bytes of a text in which that is looked for
-)
+const maxSample = 1 << 12 // bytes of prose that tell its language
 
 // of returns the language of a text: the one of its script that has most of its words, English before others. known
 // says whether enough of the text are words of that language to be sure; a short text may be too short for that.
-func (l *languages) of(ctx context.Context, text string) (language int, known bool) {
+func (l *languages) of(text string) (language int, known bool) {
 	var prose []byte
 	var scripts scriptCounts
-	lines := lineReader{text: text, done: func() bool { return ctx.Err() != nil }}
-	for line, ok := lines.next(); ok && len(prose) < maxSample && lines.pos < maxHead; line, ok = lines.next() {
+	lines := newLineReader(text)
+	for line, ok := lines.next(); ok && len(prose) < maxSample; line, ok = lines.next() {
 		if line.kind.voice() {
 			prose = append(append(prose, text[line.start:line.end]...), '\n')
 		}
@@ -166,8 +156,6 @@ func (n *scriptCounts) add(s string) {
 		}
 	}
 }
-
-func (n *scriptCounts) letters() int { return n.ascii + n.cyrillic + n.han + n.kana }
 
 // script returns the script that a text is in. Names and terms in a text are in Latin script everywhere, so little of
 // another one is enough.

@@ -99,7 +99,7 @@ func TestJapaneseQuestions(t *testing.T) {
 		"設定は完了しています。":        false,
 		"確認した項目は次のとおりですか:\n": false,
 	} {
-		rd, _, err := h.read(t.Context(), Input{Text: text}, false)
+		rd, _, err := h.read(Input{Text: text}, false)
 		require.NoError(t, err)
 		assert.Equal(t, want, rd.questions > 0, text)
 	}
@@ -128,7 +128,7 @@ func TestEastMarkers(t *testing.T) {
 		"０":                             paragraphLine,
 		"１\xef":                         paragraphLine,
 	} {
-		r := lineReader{text: text}
+		r := newLineReader(text)
 		l, ok := r.next()
 		require.True(t, ok, text)
 		assert.Equal(t, want, l.kind, text)
@@ -221,7 +221,7 @@ func TestAbbreviations(t *testing.T) {
 		"a.":                                           1,
 	} {
 		buf, _ := mask(nil, text)
-		_, sents := lex.tokenize(nil, nil, buf, text)
+		_, sents := lex.tokenize(nil, nil, buf)
 		assert.Len(t, sents, want, text)
 	}
 }
@@ -314,7 +314,7 @@ func TestLanguageWithoutAccents(t *testing.T) {
 		"Updated the es and fr locale files.": "en",
 		"Fixed the café page.":                "en", "The de facto default is en.": "en",
 	} {
-		rd, req, err := h.read(t.Context(), Input{Text: text, Request: "ok"}, false)
+		rd, req, err := h.read(Input{Text: text, Request: "ok"}, false)
 		require.NoError(t, err)
 		assert.Equal(t, want, rd.language, text)
 		assert.Equal(t, want, req.language, text)
@@ -415,7 +415,7 @@ func TestUnspacedPhrasesAreFound(t *testing.T) {
 func (lex *lexicon) splits(words []string) bool {
 	text := strings.Join(words, "")
 	buf, _ := mask(nil, text)
-	toks, _ := lex.tokenize(nil, nil, buf, text)
+	toks, _ := lex.tokenize(nil, nil, buf)
 	if len(toks) != len(words) {
 		return false
 	}
@@ -436,7 +436,7 @@ func (lex *lexicon) spellings(pat *pattern) (ways [][]string, unspacedOnly bool)
 		if e.opt || e.gap {
 			continue
 		}
-		if e.any || e.tail != 0 || e.code || e.full || e.part || e.num && len(e.ids) == 0 {
+		if e.any&^(1<<numberToken) != 0 || e.tail != 0 || e.any != 0 && len(e.ids) == 0 {
 			return nil, false
 		}
 		var choices [][]string

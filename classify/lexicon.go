@@ -12,12 +12,13 @@ type lexicon struct {
 
 	endings []string // of words, as in ~ing
 
-	// groups that code asks for: a table must define them
+	// groups that code asks for, and [words]
 	not, later, to, clause, fail, test, otherID, other, whole, unreal, of, finiteVerbs wordSet
 	lint, typecheck, push                                                              wordSet // what a claim is about
 	whenever, human, mine                                                              wordSet // what waits for the human
-	// those that it may define, and [words]
-	among, checked, asks, common wordSet
+	among                                                                              wordSet // of a whole and its part
+	asks                                                                               wordSet // end a question
+	checked, common                                                                    wordSet
 
 	questions []string // the words of asks
 
@@ -61,18 +62,15 @@ const (
 
 // startIndex finds the patterns that may begin at a token.
 type startIndex struct {
-	words           [][]int32 // by word
-	num, code, tail []int32   // those that may begin with a number, a code span, a word by its ending
+	words [][]int32            // by word
+	kinds [nTokenKinds][]int32 // those that may begin with any token of a kind
+	tail  []int32              // those that may begin with a word by its ending
 }
 
 // element matches one token, or with gap up to four.
 type element struct {
 	choices
-	num  bool // a number above zero
-	full bool // n/n
-	part bool // m/n
-	any  bool
-	code bool
+	any  tokenKinds // of which each token matches
 	gap  bool
 	sure bool // a gap that no word of denial may stand in: "habe … nicht korrigiert" claims nothing
 	opt  bool
@@ -88,26 +86,17 @@ type choices struct {
 
 const maxGap = 4
 
-// askedGroup is a group of words that code asks for.
-type askedGroup struct {
-	name   string
-	set    *wordSet
-	needed bool
-}
+// neededGroups are the groups that a table must define.
+const neededGroups = "@not @later @to @clause @fail @tests @id @whole @other @unreal @of @finite"
 
-// asked returns the groups that code asks for.
-func (lex *lexicon) asked() []askedGroup {
-	return []askedGroup{
-		{"@not", &lex.not, true}, {"@later", &lex.later, true}, {"@to", &lex.to, true}, {"@clause", &lex.clause, true},
-		{"@fail", &lex.fail, true}, {"@tests", &lex.test, true}, {"@id", &lex.otherID, true}, {"@whole", &lex.whole, true},
-		{"@other", &lex.other, true}, {"@unreal", &lex.unreal, true}, {"@of", &lex.of, true}, {"@finite", &lex.finiteVerbs,
-			true},
-
-		{"@lint", &lex.lint, false}, {"@types", &lex.typecheck, false}, {"@push", &lex.push, false},
-		{"@whenever", &lex.whenever, false}, {"@human", &lex.human, false}, {"@mine", &lex.mine, false},
-		{"@among", &lex.among, false}, // stand between a whole and its part
-		{"@checked", &lex.checked, false},
-		{"@asks", &lex.asks, false}, // by which a sentence ends that asks without a question mark
+// groups returns the groups of words that code asks for.
+func (lex *lexicon) groups() map[string]*wordSet {
+	return map[string]*wordSet{
+		"@not": &lex.not, "@later": &lex.later, "@to": &lex.to, "@clause": &lex.clause, "@fail": &lex.fail,
+		"@tests": &lex.test, "@id": &lex.otherID, "@whole": &lex.whole, "@other": &lex.other, "@unreal": &lex.unreal,
+		"@of": &lex.of, "@finite": &lex.finiteVerbs, "@lint": &lex.lint, "@types": &lex.typecheck, "@push": &lex.push,
+		"@whenever": &lex.whenever, "@human": &lex.human, "@mine": &lex.mine, "@among": &lex.among,
+		"@checked": &lex.checked, "@asks": &lex.asks,
 	}
 }
 
@@ -162,11 +151,10 @@ func (lex *lexicon) indexStarts(v voice) {
 			for _, run := range e.runs {
 				x.words[run[0]] = append(x.words[run[0]], n)
 			}
-			if e.num || e.full || e.part {
-				x.num = append(x.num, n)
-			}
-			if e.code {
-				x.code = append(x.code, n)
+			for kind := range x.kinds {
+				if e.any.has(tokenKind(kind)) && !e.any.has(wordToken) { // a find never begins with *
+					x.kinds[kind] = append(x.kinds[kind], n)
+				}
 			}
 			if e.tail != 0 {
 				x.tail = append(x.tail, n)

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -50,14 +51,9 @@ const (
 type lineReader struct {
 	text  string
 	pos   int
-	scan  bool              // the two fields below are set
-	edit  int               // where the last line is that can close an edit block, -1 if there is none
-	note  int               // where the last --> is
-	inset bool              // inside an HTML comment
-	skip  func(pos int) int // when not nil: returns where to go on
-	done  func() bool       // when not nil: reports whether there is no time to look ahead
-	rest  bool              // pos is inside a line that is longer than maxLine
-	quote bool              // which is a quoted one
+	edit  int  // where the last line is that can close an edit block, -1 if there is none
+	rest  bool // pos is inside a line that is longer than maxLine
+	quote bool // the last line, or its last part, was a quoted one
 	fence struct {
 		open  bool
 		char  byte // 0: an edit block
@@ -66,43 +62,40 @@ type lineReader struct {
 	}
 }
 
+// newLineReader returns a reader of the last maxText bytes of a text, from the start of a line on if there is one.
+func newLineReader(text string) lineReader {
+	from := max(0, len(text)-maxText)
+	if from > 0 {
+		from += 1 + strings.IndexByte(text[from:], '\n')
+	}
+	edit := max(strings.LastIndex(text, "\n>>>>>>>"), strings.LastIndex(text, "\r>>>>>>>"))
+	return lineReader{text: text, pos: from, edit: edit}
+}
+
 // next returns the next line; ok is false at the end of the text.
 func (r *lineReader) next() (l line, ok bool) {
-	if r.skip != nil {
-		r.pos = r.skip(r.pos)
-	}
 	if r.pos >= len(r.text) {
 		return line{}, false
 	}
 	start, middle := r.pos, r.rest
-	rest := r.text[start:]
-	if len(rest) > maxLine {
-		rest = rest[:maxLine]
-	}
-	long := false
-	end := strings.IndexByte(rest, '\n')
-	if end < 0 {
-		end = strings.IndexByte(rest, '\r')
-	} else if cr := strings.IndexByte(rest[:end], '\r'); cr >= 0 {
-		end = cr
-	}
-	switch {
-	case end >= 0:
-		r.pos = start + end + 1
-		if r.text[start+end] == '\r' && r.pos < len(r.text) && r.text[r.pos] == '\n' {
+	part := r.text[start:min(len(r.text), start+maxLine)]
+	end := start + len(part)
+	if n := strings.IndexAny(part, "\r\n"); n >= 0 {
+		end = start + n
+		r.pos, r.rest = end+1, false
+		if strings.HasPrefix(r.text[end:], "\r\n") {
 			r.pos++
 		}
-		end += start
-	case start+len(rest) == len(r.text):
-		end = len(r.text)
-		r.pos = end
-	default:
-		end = start + len(rest)
-		if !isBlank(r.text[end]) {
-			end = start + cutAt(rest)
+	} else {
+		if end < len(r.text) && !isBlank(r.text[end]) { // cut at white space, else at a rune boundary
+			if i := strings.LastIndexAny(part, " \t"); i > 0 {
+				end = start + i + 1
+			}
+			for n := 1; n < utf8.UTFMax && !utf8.RuneStart(r.text[end]); n++ {
+				end--
+			}
 		}
-		r.pos = end
-		long = true
+		r.pos, r.rest = end, end < len(r.text)
 	}
 	for start < end {
 		if n := plaintext.EscapeSequence(r.text[start:end]); n > 0 {
@@ -116,48 +109,18 @@ func (r *lineReader) next() (l line, ok bool) {
 	for end > start && isBlank(r.text[end-1]) {
 		end--
 	}
-	r.rest = long && (middle || start < end)
-	if middle {
-		return r.middle(start, end), true
-	}
-	l = r.classify(start, end)
+	r.rest = r.rest && (middle || start < end)
+	l = r.classify(start, end, middle)
 	r.quote = l.kind == quotedLine
 	return l, true
 }
 
-// middle returns a part of a line that is not its beginning: nothing in it is a marker.
-func (r *lineReader) middle(start, end int) line {
-	l := line{kind: paragraphLine, start: start, end: end}
-	switch {
-	case start == end:
-		l.kind = blankLine
-	case r.fence.open:
-		l.kind = fencedLine
-	case r.quote:
-		l.kind = quotedLine
-		r.inset = r.inset && !strings.Contains(r.text[start:end], "-->")
-	}
-	return l
-}
-
-// cutAt returns where to cut a line that is too long: after its last white space, else at a rune boundary.
-func cutAt(s string) int {
-	if i := strings.LastIndexAny(s, " \t"); i > 0 {
-		return i + 1
-	}
-	i := len(s)
-	for i > len(s)-4 && i > 1 && s[i-1]&0xC0 == 0x80 {
-		i--
-	}
-	if i > 1 && s[i-1] >= 0xC0 {
-		i--
-	}
-	return i
-}
-
 func isBlank(c byte) bool { return c <= ' ' || c == 0x7f }
 
-func (r *lineReader) classify(start, end int) line {
+func isBlankRune(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }
+
+// classify tells the kind of a line. Of one that is longer than maxLine only the first part begins with a marker.
+func (r *lineReader) classify(start, end int, middle bool) line {
 	s := r.text[start:end]
 	if strings.HasPrefix(s, "\ufeff") {
 		start += len("\ufeff")
@@ -166,7 +129,7 @@ func (r *lineReader) classify(start, end int) line {
 	l := line{kind: paragraphLine, start: start, end: end}
 	if r.fence.open {
 		l.kind = fencedLine
-		if r.closes(s) {
+		if !middle && r.closes(s) {
 			r.fence.open = false
 			l.kind = fenceLine
 		} else if isEditMark(s) {
@@ -178,9 +141,10 @@ func (r *lineReader) classify(start, end int) line {
 		l.kind = blankLine
 		return l
 	}
-	if r.inset {
-		l.kind = quotedLine
-		r.inset = !strings.Contains(s, "-->")
+	if middle {
+		if r.quote {
+			l.kind = quotedLine
+		}
 		return l
 	}
 	l.marker(s)
@@ -198,18 +162,14 @@ func (r *lineReader) classify(start, end int) line {
 			l.kind = fenceLine
 		}
 	case '<':
-		r.lookAhead(l.start)
 		switch {
-		case strings.HasPrefix(s, "<<<<<<<") && r.edit > l.start:
+		case strings.HasPrefix(s, "<<<<<<<") && r.edit > l.start: // one that is never closed is no block
 			r.fence.open, r.fence.char, r.fence.kind = true, 0, editFence
 			l.kind = fenceLine
 		case isEditMark(s):
 			l.kind = ruleLine
 		case strings.HasPrefix(s, "<!--") && strings.HasSuffix(s, "-->"):
 			l.kind = quotedLine
-		case strings.HasPrefix(s, "<!--") && !strings.Contains(s, "-->") && r.note > l.start:
-			l.kind = quotedLine
-			r.inset = true
 		}
 	case '>':
 		l.kind = quotedLine
@@ -220,39 +180,18 @@ func (r *lineReader) classify(start, end int) line {
 	return l
 }
 
-// lookAhead finds, once, what an edit block or a comment that opens at start must have ahead of it. One that is never
-// closed is no block: it hides nothing.
-func (r *lineReader) lookAhead(start int) {
-	if r.scan {
-		return
-	}
-	r.scan = true
-	r.edit = r.last(start, ">>>>>>>", func(at int) bool {
-		return at > 0 && (r.text[at-1] == '\n' || r.text[at-1] == '\r')
-	})
-	r.note = r.last(start, "-->", func(int) bool { return true })
-}
+// numberMark matches the marker of a numbered list item.
+var numberMark = regexp.MustCompile(`^(?:[0-9]{1,9}[.)、．）]|[０-９]+[．）])`)
 
-// last returns where mark stands last behind start, at a place that fits, or -1. It gives up when there is no time.
-func (r *lineReader) last(start int, mark string, fits func(at int) bool) int {
-	for end := len(r.text); end > start; {
-		from := max(start, end-someText)
-		part := r.text[from:min(len(r.text), end+len(mark)-1)]
-		for i := strings.LastIndex(part, mark); i >= 0; i = strings.LastIndex(part[:i+len(mark)-1], mark) {
-			if fits(from + i) {
-				return from + i
-			}
-		}
-		if end = from; r.done != nil && r.done() {
-			return -1
-		}
-	}
-	return -1
-}
-
-// marker reads what a line begins with: a list marker, a heading's hashes, a table's bar.
+// marker reads what a line begins with: a list marker, a heading's hashes, a table's bar. Japanese and Chinese texts
+// have ・, ● and ① before items, ■ before headings, 【 and 】 around them, each right before a word: "■ You've hit your
+// limit" is no heading.
 func (l *line) marker(s string) {
-	switch c := s[0]; {
+	c, n := utf8.DecodeRuneInString(s)
+	rest := strings.TrimLeft(s[n:], " \t")
+	blank := n < len(s) && isBlank(s[n])
+	east := rest != "" && (rest[0] >= utf8.RuneSelf || strings.ContainsAny(rest[:1], "`*[("))
+	switch {
 	case c == '|':
 		l.kind = tableLine
 		if strings.Trim(s, "|:- ") == "" {
@@ -263,79 +202,25 @@ func (l *line) marker(s string) {
 			l.kind = headingLine
 			l.start += n
 		}
-	case c == '-' || c == '*' || c == '_' || c == '=':
-		if len(s) >= 3 && strings.Trim(s, string(c)+" ") == "" {
-			l.kind = ruleLine
-			return
-		}
-		if (c == '-' || c == '*') && len(s) > 1 && isBlank(s[1]) {
-			l.item(s, 1)
-		}
-	case c == '+' && len(s) > 1 && isBlank(s[1]):
-		l.item(s, 1)
-	case c >= '0' && c <= '9':
-		n := 1
-		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		if w := numberMark(s[n:]); w > 0 {
-			l.item(s, n+w)
-		}
-	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "·"):
-		_, n := utf8.DecodeRuneInString(s)
+	case strings.ContainsRune("-*_=", c) && len(s) >= 3 && strings.Trim(s, s[:n]+" ") == "":
+		l.kind = ruleLine
+	case strings.ContainsRune("-*+–—", c) && blank, c == '•', c == '·',
+		east && (strings.ContainsRune("・●○", c) || '①' <= c && c <= '⑳'):
 		l.item(s, n)
-	case strings.HasPrefix(s, "–") || strings.HasPrefix(s, "—"):
-		if len(s) > 3 && isBlank(s[3]) {
-			l.item(s, 3)
+	case '0' <= c && c <= '9' || '０' <= c && c <= '９':
+		// White space follows it but in scripts without spaces: "1.修复".
+		mark := numberMark.FindString(s)
+		next, _ := utf8.DecodeRuneInString(s[len(mark):])
+		spaced := strings.HasSuffix(mark, ".") || strings.HasSuffix(mark, ")")
+		if mark != "" && (!spaced || unspaced(next) || isBlankRune(next)) {
+			l.item(s, len(mark))
 		}
-	case c >= 0xE2:
-		l.eastMarker(s)
-	}
-}
-
-// eastMarker reads the markers that Japanese and Chinese texts have: ・ and ● before items, ① and １． before numbered
-// ones, ■ before headings, 【 and 】 around them.
-func (l *line) eastMarker(s string) {
-	r, n := utf8.DecodeRuneInString(s)
-	rest := strings.TrimLeft(s[n:], " \t")
-	// "■ You've hit your limit" is no heading
-	if rest == "" || rest[0] < utf8.RuneSelf && !strings.ContainsAny(rest[:1], "`*[(") {
-		return
-	}
-	switch {
-	case r == '・' || r == '●' || r == '○':
-		l.item(s, n)
-	case '①' <= r && r <= '⑳':
-		l.item(s, n)
-	case '０' <= r && r <= '９':
-		for n < len(s) && '０' <= r && r <= '９' {
-			r, _ = utf8.DecodeRuneInString(s[n:])
-			n += utf8.RuneLen(r)
-		}
-		if r == '．' || r == '）' {
-			l.item(s, n)
-		}
-	case r == '■' || r == '◆' || r == '▼':
+	case east && strings.ContainsRune("■◆▼", c):
 		l.kind = headingLine
 		l.start += n
-	case r == '【' && strings.HasSuffix(s, "】"):
+	case east && c == '【' && strings.HasSuffix(s, "】"):
 		l.kind = headingLine
 	}
-}
-
-// numberMark returns the length of what makes the number before s a list marker, or 0. White space follows it but in
-// scripts without spaces: "1.修复".
-func numberMark(s string) int {
-	if strings.HasPrefix(s, "、") || strings.HasPrefix(s, "．") || strings.HasPrefix(s, "）") {
-		return len("、")
-	}
-	if len(s) < 2 || s[0] != '.' && s[0] != ')' {
-		return 0
-	}
-	if r, _ := utf8.DecodeRuneInString(s[1:]); isBlank(s[1]) || unspaced(r) {
-		return 1
-	}
-	return 0
 }
 
 // item makes l a list item whose marker has n bytes, and takes a checkbox off it.

@@ -15,7 +15,7 @@ func TestLongLines(t *testing.T) {
 	for _, marker := range []string{"``` ", "~~~ ", "> ", "- ", "# ", "<!-- a --> "} {
 		text := long + "xxxxxxx " + marker + "and so on.\nFixed the parser."
 		assert.Equal(t, []string{"Fixed the parser"}, quotes(judge(t, Input{Text: text}), text, SignalClaim), marker)
-		lines := lineReader{text: text}
+		lines := newLineReader(text)
 		_, _ = lines.next()
 		part, _ := lines.next()
 		assert.True(t, strings.HasPrefix(text[part.start:], marker), "%q", text[part.start:])

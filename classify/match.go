@@ -17,25 +17,15 @@ func (lex *lexicon) match(found []match, toks []token, s sentence, v voice) []ma
 	x := &lex.starts[v]
 	for i := s.first; i < s.last; i++ {
 		t := &toks[i]
-		switch t.kind {
-		case wordToken:
-			if t.tail != 0 {
-				q.try(x.tail, i, false)
-			}
-		case codeToken:
-			q.try(x.code, i, false)
-			continue
-		default:
-			q.try(x.num, i, false)
+		q.try(x.kinds[t.kind], i, false)
+		if t.tail != 0 {
+			q.try(x.tail, i, false)
 		}
 		if t.id != 0 {
 			q.try(x.words[t.id], i, true)
 		}
 	}
-	if q.idioms {
-		q.found = lex.withoutIdioms(q.found)
-	}
-	return lex.longest(q.found)
+	return lex.longest(lex.withoutIdioms(q.found))
 }
 
 // matcher is at work on one sentence.
@@ -44,7 +34,6 @@ type matcher struct {
 	found    []match
 	toks     []token // up to the end of the sentence
 	sentence sentence
-	idioms   bool
 }
 
 // longest drops the finds that are a part of another one: "let me know if" is no "let me". They come by their start.
@@ -81,7 +70,6 @@ func (q *matcher) try(patterns []int32, i int, word bool) {
 		if end < 0 || len(q.found) == maxMatches || pat.end && end < len(q.toks) && !q.toks[end].gap {
 			continue
 		}
-		q.idioms = q.idioms || pat.ignored
 		q.found = q.lex.keepLonger(q.found, match{p, int32(i), int32(end)})
 	}
 }
@@ -110,13 +98,7 @@ func (lex *lexicon) keepLonger(found []match, m match) []match {
 }
 
 func (lex *lexicon) withoutIdioms(found []match) []match {
-	var room [maxMatches]match
-	idioms := room[:0]
-	for _, m := range found {
-		if lex.patterns[m.pattern].ignored {
-			idioms = append(idioms, m)
-		}
-	}
+	idioms := slices.DeleteFunc(slices.Clone(found), func(m match) bool { return !lex.patterns[m.pattern].ignored })
 	return slices.DeleteFunc(found, func(m match) bool { // an idiom overlaps itself
 		return slices.ContainsFunc(idioms, func(i match) bool { return m.first < i.last && i.first < m.last })
 	})
@@ -180,36 +162,13 @@ func (lex *lexicon) matchAt(elems []element, toks []token, i int) int {
 
 // runAt reports whether the words of run follow one another from token i on.
 func runAt(run []wordID, toks []token, i int) bool {
-	if i+len(run) > len(toks) {
-		return false
-	}
-	for n, id := range run {
-		if t := &toks[i+n]; t.id != id || t.kind == codeToken {
-			return false
-		}
-	}
-	return true
+	return i+len(run) <= len(toks) &&
+		slices.EqualFunc(run, toks[i:i+len(run)], func(id wordID, t token) bool { return t.id == id })
 }
 
 // fits reports whether e matches a token by itself.
 func (e *element) fits(t *token) bool {
-	switch t.kind {
-	case codeToken:
-		return e.code
-	case numberToken:
-		if e.num {
-			return true
-		}
-	case fullToken:
-		if e.full {
-			return true
-		}
-	case partToken:
-		if e.part {
-			return true
-		}
-	}
-	if e.any || e.tail&t.tail != 0 {
+	if e.any.has(t.kind) || e.tail&t.tail != 0 {
 		return true
 	}
 	if t.id == 0 || e.mask&(1<<(t.id%64)) == 0 {

@@ -22,6 +22,9 @@ const (
 	nClasses
 )
 
+// classTypes are the types of the first classes. The others are a status.
+var classTypes = [...]OutputType{Error, Blocker, Question, Completion}
+
 // row is how much something speaks for each class, in log-odds.
 type row [nClasses]float64
 

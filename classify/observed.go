@@ -1,8 +1,10 @@
 package classify
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // observed is what a text shows of the commands that were run, in forms that need no words of a language.
@@ -60,11 +62,8 @@ func afterCommand(s string) (string, bool) {
 
 // firstWord returns the letters and digits that s begins with.
 func firstWord(s string) string {
-	i := 0
-	for i < len(s) && isWordByte(s[i]|0x20) {
-		i++
-	}
-	return s[:i]
+	rest := strings.TrimLeftFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || isWordByte(byte(r)|0x20) })
+	return s[:len(s)-len(rest)]
 }
 
 // data takes in a line of a fence.
@@ -77,37 +76,24 @@ func (o *observed) data(kind fenceKind, s string, end int) {
 		if strings.Contains(s, "@") { // npm's own line before a script
 			o.fence.lines++
 		}
-	case prompted(s) != "": // the last command counts
+	case prompted.MatchString(s): // the last command counts
 		o.fence.prompts++
 		o.fence.lines, o.fence.failed = 0, false
 	case strings.HasPrefix(s, "PS ") && strings.HasSuffix(s, ">"): // waits for the next one
 	default:
 		o.fence.lines++
-		if o.fence.prompts == 0 || o.fence.failed {
-			return
-		}
-		low := strings.ToLower(s)
-		clean := strings.Contains(low, "0 error") || strings.Contains(low, "no error") || strings.Contains(low, "0 fail")
-		o.fence.failed = o.fence.failed || !clean && slices.ContainsFunc(troubles, func(t string) bool {
-			return strings.Contains(low, t)
-		})
+		o.fence.failed = o.fence.failed || o.fence.prompts > 0 && troubles.MatchString(s) && !noTroubles.MatchString(s)
 	}
 }
 
-// prompted returns the command behind the prompt of a shell: "$ make", "PS C:\\shop> make".
-func prompted(s string) string {
-	if command, ok := strings.CutPrefix(s, "$ "); ok {
-		return command
-	}
-	command := ""
-	if strings.HasPrefix(s, "PS ") {
-		_, command, _ = strings.Cut(s, "> ")
-	}
-	return command
-}
+// prompted matches a command behind the prompt of a shell: "$ make", "PS C:\\shop> make".
+var prompted = regexp.MustCompile(`^(?:\$|PS .*?>) .`)
 
-// troubles are what the output of a command that failed has in it.
-var troubles = []string{"error", "fail", "exception", "traceback", "fatal", "panic", "not found", "cannot ", "usage:"}
+// troubles are what the output of a command that failed has in it, unless it says that there are none.
+var (
+	troubles   = regexp.MustCompile(`(?i)error|fail|exception|traceback|fatal|panic|not found|cannot |usage:`)
+	noTroubles = regexp.MustCompile(`(?i)0 error|no error|0 fail`)
+)
 
 // endFence takes in the end of a fence.
 func (o *observed) endFence(end int) {

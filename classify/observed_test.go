@@ -35,7 +35,7 @@ func TestShownResults(t *testing.T) {
 		{"a command for the reader", "Done. Run it:\n\n```bash\n$ npm start\n```\n", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rd, _, err := h.read(t.Context(), Input{Text: test.text}, false)
+			rd, _, err := h.read(Input{Text: test.text}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

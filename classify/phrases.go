@@ -15,25 +15,6 @@ import (
 // parseLexicon compiles the tables in files, one a language, into one, with the phrases of the files of these names in
 // phrases, unless it is nil. An error names file and line.
 func parseLexicon(fsys, phrases fs.FS, files []string) (*lexicon, error) {
-	var sources, names []string
-	read := func(from fs.FS, folder string) error {
-		for _, name := range files {
-			src, err := fs.ReadFile(from, name)
-			if err != nil && (folder == "" || !errors.Is(err, fs.ErrNotExist)) {
-				return fmt.Errorf("read lexicon: %w", err)
-			}
-			sources, names = append(sources, string(src)), append(names, folder+name)
-		}
-		return nil
-	}
-	if err := read(fsys, ""); err != nil {
-		return nil, err
-	}
-	if phrases != nil {
-		if err := read(phrases, "phrases/"); err != nil {
-			return nil, err
-		}
-	}
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
 		shared: map[string]choices{},
@@ -54,25 +35,47 @@ func parseLexicon(fsys, phrases fs.FS, files []string) (*lexicon, error) {
 			return nil, err
 		}
 	}
-	for i, src := range sources {
-		p.groups, p.section, p.words = map[string]choices{}, pattern{rule: -1}, false
-		n := 0
-		for line := range strings.SplitSeq(strings.TrimPrefix(src, byteOrderMark), "\n") {
-			n++
-			line = strings.TrimFunc(line, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
-			if line == "" || strings.HasPrefix(line, "//") {
+	for _, from := range [...]struct {
+		fsys   fs.FS
+		folder string
+	}{{fsys, ""}, {phrases, "phrases/"}} {
+		if from.fsys == nil {
+			continue
+		}
+		for _, name := range files {
+			src, err := fs.ReadFile(from.fsys, name)
+			if from.folder != "" && errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			if err := p.line(line); err != nil {
-				return nil, fmt.Errorf("lexicon %s:%d: %w", names[i], n, err)
+			if err != nil {
+				return nil, fmt.Errorf("read lexicon: %w", err)
 			}
-		}
-		for name, w := range p.groups {
-			all := p.shared[name]
-			p.shared[name] = choices{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
+			if err := p.file(from.folder+name, string(src)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return p.finish()
+}
+
+func (p *lexiconParser) file(name, src string) error {
+	p.groups, p.section, p.words = map[string]choices{}, pattern{rule: -1}, false
+	n := 0
+	for line := range strings.SplitSeq(strings.TrimPrefix(src, byteOrderMark), "\n") {
+		n++
+		line = strings.TrimFunc(line, isBlankRune)
+		if line == "" || strings.HasPrefix(line, "//") {
+			continue
+		}
+		if err := p.line(line); err != nil {
+			return fmt.Errorf("lexicon %s:%d: %w", name, n, err)
+		}
+	}
+	for name, w := range p.groups {
+		all := p.shared[name]
+		p.shared[name] = choices{ids: append(all.ids, w.ids...), runs: append(all.runs, w.runs...)}
+	}
+	return nil
 }
 
 const byteOrderMark = "\ufeff" // which some editors put before a text
@@ -270,37 +273,31 @@ func isOneWord(w string) bool {
 // add compiles a phrase.
 func (p *lexiconParser) add(line string) error {
 	var elems []element
-	for f := range strings.FieldsFuncSeq(line, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }) {
+	ways := 1
+	for f := range strings.FieldsFuncSeq(line, isBlankRune) {
 		var e element
 		if f[0] == '[' && f[len(f)-1] == ']' {
 			e.opt, f = true, f[1:len(f)-1]
 		}
-		switch f {
-		case "...":
+		e.any = places[f]
+		if f == "..." {
 			e.gap = true
 			e.sure = p.section.rule >= 0 && p.lex.rules[p.section.rule].kind == SignalClaim && !p.section.plain
-		case "*":
-			e.any = true
-		case "{code}":
-			e.code = true
-		case "{n/n}":
-			e.full = true
-		case "{m/n}":
-			e.part = true
-		default:
+		} else if e.any == 0 {
 			if err := p.choice(&e, f); err != nil {
 				return err
 			}
 		}
 		elems = append(elems, e)
+		ways = min(ways*e.ways(), maxWays+1)
 	}
-	if first := elems[0]; first.gap || first.any {
+	if first := elems[0]; first.gap || first.any == places["*"] {
 		return errors.New("a phrase can't begin with * or with ... in its place")
 	}
 	if !slices.ContainsFunc(elems, func(e element) bool { return !e.opt && !e.gap }) {
 		return errors.New("each word of the phrase may be left out: it would match nothing at all")
 	}
-	if ways(elems) > maxWays {
+	if ways > maxWays {
 		return fmt.Errorf("the phrase has too many words to leave out, alternatives with + and ...: "+
 			"together more than %d ways to match", maxWays)
 	}
@@ -310,29 +307,27 @@ func (p *lexiconParser) add(line string) error {
 	return nil
 }
 
+// places are what stands in a phrase for any token of some kinds.
+var places = map[string]tokenKinds{
+	"*": 1<<codeToken - 1, "{code}": 1 << codeToken, "{n/n}": 1 << fullToken, "{m/n}": 1 << partToken,
+}
+
 // maxWays is how many ways to match are tried for a phrase at most.
 const maxWays = 4096
 
-// ways returns in how many ways elems may be laid on words, as far as it matters.
-func ways(elems []element) int {
+// ways returns in how many ways e may be laid on words.
+func (e *element) ways() int {
+	if e.gap {
+		return maxGap + 1
+	}
 	n := 1
-	for i := range elems {
-		e := &elems[i]
-		k := 1
-		for j, run := range e.runs { // the longest first; of those with the same length one matches
-			if j == 0 || len(run) < len(e.runs[j-1]) {
-				k++
-			}
+	for i, run := range e.runs { // the longest first; of those with the same length one matches
+		if i == 0 || len(run) < len(e.runs[i-1]) {
+			n++
 		}
-		if e.opt {
-			k++
-		}
-		if e.gap {
-			k = maxGap + 1
-		}
-		if n *= k; n > maxWays {
-			break
-		}
+	}
+	if e.opt {
+		n++
 	}
 	return n
 }
@@ -344,7 +339,7 @@ func (p *lexiconParser) choice(e *element, f string) error {
 		var w string
 		switch w, f, more = strings.Cut(f, "|"); {
 		case w == "#":
-			e.num = true
+			e.any |= 1 << numberToken
 		case w == "*" || w == "..." || w != "" && w[0] == '{':
 			return fmt.Errorf("%s is a place of its own, none of several alternatives: write a phrase for each", w)
 		case w != "" && w[0] == '~':
@@ -392,15 +387,15 @@ func (p *lexiconParser) finish() (*lexicon, error) {
 		}
 	}
 	size := len(lex.vocab.words)
-	for _, g := range lex.asked() {
-		group, ok := p.shared[g.name]
-		if !ok && g.needed {
-			return nil, fmt.Errorf("lexicon: group %s is not defined", g.name)
+	for name, set := range lex.groups() {
+		group, ok := p.shared[name]
+		if !ok && slices.Contains(strings.Fields(neededGroups), name) {
+			return nil, fmt.Errorf("lexicon: group %s is not defined", name)
 		}
 		if len(group.runs) > 0 {
-			return nil, fmt.Errorf("lexicon: group %s holds words joined by +, but code asks for it", g.name)
+			return nil, fmt.Errorf("lexicon: group %s holds words joined by +, but code asks for it", name)
 		}
-		*g.set = newWordSet(size, all(group.ids))
+		*set = newWordSet(size, all(group.ids))
 	}
 	lex.common = newWordSet(size, all(p.common))
 	lex.index()

@@ -2,9 +2,8 @@ package classify
 
 import (
 	"bytes"
-	"context"
+	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -19,6 +18,9 @@ type reading struct {
 	sentences int
 	head      [4]seen // the first sentences
 	tail      [6]seen // the last ones: a ring, sentences is its cursor
+	last      seen
+
+	start, end ruleSet // found in the first two sentences, in the last three
 
 	// word tokens, those among the most frequent of the tables' languages, others not in Latin script
 	nWords, common, foreign int
@@ -27,7 +29,7 @@ type reading struct {
 	fences                  [nFenceKinds]int  // lines inside fences, by kind
 	traceVoice              int               // lines of a stack trace in the agent's voice
 	numbers                 int               // in the agent's voice
-	namesCode, namesDocs    bool              // files, outside of fences in the last part
+	namesCode, namesDocs    bool              // files, outside of fences
 	lastLine                lineKind
 	checked                 bool // the items at hand say what was checked: "Validation:"
 	checks, observations    int  // such items, and those of them with a number or code
@@ -41,7 +43,7 @@ type reading struct {
 		failed bool
 	}
 	lastPass, lastFail int  // where a test result was last shown, and where failing tests were last counted
-	skipped            bool // a part was not read, because there was no time
+	skipped            bool // a part was not read
 	// the last sentence speaks of what is expected, or was before: what follows it was not seen now
 	unreal bool
 
@@ -57,30 +59,16 @@ type reading struct {
 // seen is what is remembered of a sentence.
 type seen struct {
 	rules           ruleSet
-	start, end      int // bytes in the text
+	start           int // byte in the text
 	code            int
 	kind            lineKind
 	question, colon bool
 }
 
-// lastPart is how much is read of the end of a text when there is no time for all of it.
-const lastPart = 64 << 10
-
-// read passes over the text once. When ctx is done it goes on with the last part.
-func (rd *reading) read(ctx context.Context, request bool) {
-	lines := lineReader{text: rd.text, done: func() bool { return ctx.Err() != nil }}
-	checked := 0
-	lines.skip = func(at int) int {
-		if at-checked < lastPart {
-			return at
-		}
-		checked = at
-		if end := len(rd.text) - lastPart; ctx.Err() != nil && at < end {
-			rd.skipped = true
-			return end + 1 + strings.IndexByte(rd.text[end:], '\n') // or the end itself
-		}
-		return at
-	}
+// read passes over the text once.
+func (rd *reading) read(request bool) {
+	lines := newLineReader(rd.text)
+	rd.skipped = lines.pos > 0
 	lines.blocks(func(l line) {
 		rd.endRegion()
 		rd.lines[l.kind]++
@@ -100,6 +88,15 @@ func (rd *reading) read(ctx context.Context, request bool) {
 	rd.openFence = lines.fence.open
 	rd.endRegion()
 	rd.settle()
+	for i := range min(3, rd.sentences) {
+		rd.end |= rd.nth(i).rules
+	}
+	for i := range min(2, rd.sentences) {
+		rd.start |= rd.head[i].rules
+	}
+	if rd.sentences > 0 {
+		rd.last = *rd.nth(0)
+	}
 }
 
 // data looks for evidence and stack traces in a line that is not the agent's voice.
@@ -124,7 +121,7 @@ func (rd *reading) data(l line, fence fenceKind) {
 // rawEvidence looks for evidence in a block, data included.
 func (rd *reading) rawEvidence(offset int, block string, last *seen) {
 	rd.raw = lower(rd.raw, block)
-	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw, block)
+	rd.rawToks, rd.rawSents = rd.lex.tokenize(rd.rawToks, rd.rawSents, rd.raw)
 	for _, s := range rd.rawSents {
 		rd.evidence(s, offset, block, last)
 	}
@@ -133,16 +130,11 @@ func (rd *reading) rawEvidence(offset int, block string, last *seen) {
 
 // prose reads a block of the agent's voice.
 func (rd *reading) prose(l line, request bool) {
-	if l.start >= l.end {
-		return
-	}
 	s := rd.text[l.start:l.end]
-	if len(rd.text)-l.start <= lastPart {
-		rd.names(s)
-	}
+	rd.names(s)
 	var covered bool
 	rd.buf, covered = mask(rd.buf, s)
-	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf, s)
+	rd.toks, rd.sents = rd.lex.tokenize(rd.toks, rd.sents, rd.buf)
 	isItem := l.kind == itemLine
 	for _, sent := range rd.sents {
 		rd.sentence(l, sent, request)
@@ -189,7 +181,7 @@ func (rd *reading) countChecks(isItem bool) {
 	rd.checks++
 	if slices.ContainsFunc(rd.toks, func(t token) bool { return t.kind != wordToken }) {
 		rd.observations++
-		if last := rd.nth(0).rules; !rd.in(last, "claim.tests") && !rd.in(last, "claim.build") {
+		if last := rd.nth(0).rules; !rd.in(last, "claim.tests", "claim.build") {
 			rd.measured++
 		}
 	}
@@ -197,8 +189,7 @@ func (rd *reading) countChecks(isItem bool) {
 
 func (rd *reading) sentence(l line, s sentence, request bool) {
 	mark := seen{
-		start: l.start + s.start, end: l.start + s.end,
-		kind: l.kind, question: s.question, colon: s.colon,
+		start: l.start + s.start, kind: l.kind, question: s.question, colon: s.colon,
 	}
 	rd.unreal = false
 	for i := s.first; i < s.last; i++ {
@@ -238,18 +229,12 @@ func (rd *reading) sentence(l line, s sentence, request bool) {
 			continue
 		}
 		if !pat.plain {
-			switch rd.standing(s, m) {
-			case denied:
-				if rd.lex.rules[r].kind != SignalClaim {
-					continue
-				}
+			claim := rd.lex.rules[r].kind == SignalClaim
+			denied, postponed := rd.standing(s, m)
+			switch {
+			case denied && claim:
 				r = rd.lex.denial
-			case postponed:
-				if rd.lex.rules[r].kind == SignalClaim {
-					continue
-				}
-			}
-			if s.question && rd.lex.rules[r].kind == SignalClaim {
+			case denied, claim && (postponed || s.question):
 				continue
 			}
 		}
@@ -320,25 +305,17 @@ func (rd *reading) signalNamed(r int, name string, start, end int) {
 }
 
 // standing says whether the words before a find in its clause deny it or put it off.
-type standing uint8
-
-const (
-	affirmed standing = iota
-	denied
-	postponed
-)
-
-func (rd *reading) standing(s sentence, m match) standing {
+func (rd *reading) standing(s sentence, m match) (denied, postponed bool) {
 	for i := int(m.first); i > s.first && int(m.first)-i < 6 && !rd.toks[i].gap; i-- {
 		id := rd.toks[i-1].id
-		switch {
-		case rd.lex.not.has(id):
-			return denied
-		case rd.lex.later.has(id), i == int(m.first) && rd.lex.to.has(id):
-			return postponed
+		if rd.lex.not.has(id) {
+			return true, false
+		}
+		if rd.lex.later.has(id) || i == int(m.first) && rd.lex.to.has(id) {
+			return false, true
 		}
 	}
-	return affirmed
+	return false, false
 }
 
 // finite reports whether a finite verb follows the find in its clause: "Running it shows …" is no progress.
@@ -428,17 +405,10 @@ func (rd *reading) condition(s sentence, mark *seen) {
 
 // isTrace reports whether a line belongs to a stack trace, in the forms of Python, Java, JavaScript, .NET, Go and Rust.
 func isTrace(s string) bool {
-	switch {
-	case strings.HasPrefix(s, "Traceback (most recent"), strings.HasPrefix(s, "panic: "), strings.HasPrefix(s, "thread '"):
-		return true
-	case strings.HasPrefix(s, "goroutine "):
-		return strings.Contains(s, " [")
-	case strings.HasPrefix(s, `File "`):
-		return strings.Contains(s, ", line ")
-	case strings.HasPrefix(s, "at "):
-		i := strings.LastIndexByte(s, ':') // a position in a file, or Java's (Native Method) and the like
-		return i > 0 && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' || strings.HasSuffix(s, "(Native Method)") ||
-			strings.HasSuffix(s, "(Unknown Source)")
-	}
-	return false
+	return beginsWith(s, "Traceback (most recent", "panic: ", "thread '", "goroutine ", "File \"", "at ") &&
+		traceLine.MatchString(s)
 }
+
+// traceLine matches the lines of stack traces. "at " begins one only before a position in a file.
+var traceLine = regexp.MustCompile(`(?s)^(?:Traceback|panic|thread|goroutine.* \[|File ".*, line |` +
+	`at .*(?:\(Native Method\)|\(Unknown Source\)|:[0-9][^:]*)$)`)

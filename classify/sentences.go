@@ -20,24 +20,17 @@ func Sentences(text string) []Sentence {
 	var toks []token
 	var sents []sentence
 	var buf []byte
-	lines := lineReader{text: text}
+	lines := newLineReader(text)
 	lines.blocks(func(l line) {
-		if l.start >= l.end {
-			return
-		}
 		block := text[l.start:l.end]
 		buf, _ = mask(buf, block)
-		toks, sents = segmenter.tokenize(toks, sents, buf, block)
+		toks, sents = segmenter.tokenize(toks, sents, buf)
 		start := 0
 		for _, s := range sents {
-			end := s.end
-			for start < end && isBlank(block[start]) {
+			for start < s.end && isBlank(block[start]) {
 				start++
 			}
-			for end > start && isBlank(block[end-1]) {
-				end--
-			}
-			list = append(list, Sentence{l.start + start, l.start + end, l.kind == paragraphLine})
+			list = append(list, Sentence{l.start + start, l.start + s.end, l.kind == paragraphLine})
 			start = s.end
 		}
 	}, func(line) {})

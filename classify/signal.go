@@ -81,16 +81,11 @@ func (s *signalSet) add(sig Signal) {
 			k.Name != sig.Name {
 			continue
 		}
-		if better := sig.specific(); better != k.specific() {
-			if better {
-				*k = sig
-			}
-			return
-		}
-		if sig.specific() && sig.Name != k.Name {
+		asks, asked := sig.specific(), k.specific()
+		if asks && asked && sig.Name != k.Name {
 			continue
 		}
-		if sig.End-sig.Start > k.End-k.Start {
+		if asks && !asked || asks == asked && sig.End-sig.Start > k.End-k.Start {
 			*k = sig
 		}
 		return
@@ -99,11 +94,6 @@ func (s *signalSet) add(sig Signal) {
 	if len(s.kept) == 4*maxSignals {
 		s.prune()
 	}
-}
-
-// drop takes out the signals of a kind and name.
-func (s *signalSet) drop(k SignalKind, name string) {
-	s.kept = slices.DeleteFunc(s.kept, func(sig Signal) bool { return sig.Kind == k && sig.Name == name })
 }
 
 // prune drops the weakest, of equals the earliest, so that maxSignals stay; the strongest of each kind and name

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,7 +29,13 @@ const (
 	fullToken // n of n: 12/12
 	partToken // m of n: 3/12
 	codeToken // masked: data, not the agent's voice
+	nTokenKinds
 )
+
+// tokenKinds is a set of kinds: a bit for each.
+type tokenKinds uint8
+
+func (s tokenKinds) has(k tokenKind) bool { return s&(1<<k) != 0 }
 
 // sentence is a part of a block. question and colon say how it ends.
 type sentence struct {
@@ -46,15 +53,18 @@ const masked = 0x01
 // sequences blanked.
 func lower(buf []byte, block string) []byte {
 	buf = append(buf[:0], block...)
-	for i, c := range buf {
-		switch {
+	for i := 0; i < len(buf); i++ {
+		switch c := buf[i]; {
 		case 'A' <= c && c <= 'Z':
 			buf[i] = c + 'a' - 'A'
 		case c == masked:
 			buf[i] = ' '
+		case c == '\x1b':
+			n := max(1, plaintext.EscapeSequence(block[i:]))
+			copy(buf[i:i+n], bytes.Repeat([]byte(" "), n))
+			i += n - 1
 		}
 	}
-	blankEscapes(buf, block)
 	return buf
 }
 
@@ -62,29 +72,20 @@ func lower(buf []byte, block string) []byte {
 // overwritten. It reports whether there are digits among what it covered: then there may be evidence.
 func mask(buf []byte, block string) (_ []byte, covered bool) {
 	buf = lower(buf, block)
-	var hopeless [16]bool // runs of so many backticks have no partner in the rest of the block
-	var closers [len(speechMarks)]closer
 	for i := 0; i < len(block); {
 		end := -1
 		switch c := block[i]; c {
 		case '`':
 			n := run(block[i:], '`')
-			if n < len(hopeless) && !hopeless[n] {
-				if end = closingTicks(block, i+n, n); end < 0 {
-					hopeless[n] = true
-				}
-			}
-			if end < 0 {
+			if end = closingTicks(block, i+n, n); end < 0 {
 				i += n
 				continue
 			}
 		case '"', '\'', 0xC2, 0xE2, 0xE3: // the last three: of speechMarks
 			for k := range speechMarks {
-				if q := &speechMarks[k]; strings.HasPrefix(block[i:], q.opening) {
-					if !q.straight || opensSpeech(block, i) {
-						end = closers[k].find(block, i, q)
-					}
-					break
+				q := &speechMarks[k]
+				if strings.HasPrefix(block[i:], q.opening) && (!q.straight || opensSpeech(block, i)) {
+					end = q.end(block, i)
 				}
 			}
 		}
@@ -103,18 +104,16 @@ func mask(buf []byte, block string) (_ []byte, covered bool) {
 
 // closingTicks returns the end of the code span whose opening run of n backticks ends at from, or -1.
 func closingTicks(s string, from, n int) int {
-	for i := from; i < len(s); {
-		if s[i] != '`' {
-			i++
-			continue
+	for {
+		i := strings.IndexByte(s[from:], '`')
+		if i < 0 {
+			return -1
 		}
-		m := run(s[i:], '`')
-		if m == n {
-			return i + m
+		m := run(s[from+i:], '`')
+		if from += i + m; m == n {
+			return from
 		}
-		i += m
 	}
-	return -1
 }
 
 const maxQuote = 600 // bytes that are no white space; longer "quotes" are stray marks
@@ -130,35 +129,18 @@ var speechMarks = [...]quote{
 	{"“", "”", false}, {"„", "“", false}, {"«", "»", false}, {"‘", "’", false}, {"「", "」", false}, {"『", "』", false},
 }
 
-// closer finds where speech ends. It reads each byte of a block once, however many marks open.
-type closer struct {
-	open  int // the mark that opens
-	at    int // no mark closes before
-	count int // bytes from open to at that are no white space
-}
-
-// find returns the end of the speech that the mark q at i opens, or -1. i only grows.
-func (c *closer) find(s string, i int, q *quote) int {
-	first := i + len(q.opening)
+// end returns the end of the speech that the mark q at i opens, or -1. What is empty is no speech.
+func (q *quote) end(s string, i int) int {
+	at := i + len(q.opening)
 	if q.straight {
-		first++ // what is empty is no speech
+		at++
 	}
-	if first > c.at {
-		c.at, c.count = first, first-i
-	} else {
-		for _, b := range []byte(s[c.open:i]) {
-			if !isBlank(b) {
-				c.count--
-			}
+	for count := at - i; at < len(s) && count < maxQuote; at++ {
+		if s[at] == q.closing[0] && q.closes(s, at) {
+			return at + len(q.closing)
 		}
-	}
-	c.open = i
-	for ; c.at < len(s) && c.count < maxQuote; c.at++ {
-		if s[c.at] == q.closing[0] && q.closes(s, c.at) {
-			return c.at + len(q.closing)
-		}
-		if !isBlank(s[c.at]) {
-			c.count++
+		if !isBlank(s[at]) {
+			count++
 		}
 	}
 	return -1
@@ -175,7 +157,7 @@ func (q *quote) closes(s string, i int) bool {
 // a dash, or a script without spaces or its punctuation, and something else than its like or white space follows it.
 func opensSpeech(s string, i int) bool {
 	r, n := utf8.DecodeLastRuneInString(s[:i])
-	opens := n == 0 || r < utf8.RuneSelf && isBlank(byte(r)) || strings.ContainsRune("([{*_/=:-<|—–\x01", r) ||
+	opens := n == 0 || isBlankRune(r) || strings.ContainsRune("([{*_/=:-<|—–\x01", r) ||
 		unspaced(r) || r >= 0x3000 && r < 0x3040 || r > 0xFF00 && r < 0xFFEF
 	return opens && i+1 < len(s) && !isBlank(s[i+1]) && s[i+1] != s[i]
 }
@@ -190,7 +172,7 @@ func startsWord(s string) bool {
 }
 
 // tokenize appends the tokens and sentences of a masked block.
-func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block string) ([]token, []sentence) {
+func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte) ([]token, []sentence) {
 	toks, sents = toks[:0], sents[:0]
 	var scratch [64]byte
 	cur := sentence{}
@@ -215,29 +197,25 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 		case c == ' ':
 			i++
 		case c == masked:
-			j := i + 1
-			for j < len(buf) && buf[j] == masked {
-				j++
-			}
+			j := after(buf, i, "\x01")
 			toks = append(toks, token{start: int32(i), end: int32(j), kind: codeToken, gap: gap})
 			gap, i = false, j
 			cur.question, cur.colon = false, false
 		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80:
 			if c >= 0x80 {
-				if n, stop := terminator(block[i:]); stop != 0 {
+				r, n := utf8.DecodeRune(buf[i:])
+				switch r {
+				case '。', '！', '．', '…', '？':
 					i += n
-					cur.question = stop == '?'
+					cur.question = r == '？'
 					flush(i)
 					continue
+				case '—', '–', '·', '，', '、', '；', '（', '）', '【', '】', '《', '》':
+					gap = true
+				case '：':
+					gap, cur.colon = true, true
 				}
-				r, n := utf8.DecodeRune(buf[i:])
 				if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-					switch r {
-					case '—', '–', '·', '，', '、', '；', '（', '）', '【', '】', '《', '》':
-						gap = true
-					case '：':
-						gap, cur.colon = true, true
-					}
 					i += n
 					continue
 				}
@@ -275,16 +253,9 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 			gap, i = false, j
 			cur.question, cur.colon = false, false
 		case c == '.' || c == '!' || c == '?':
-			j := i + 1
-			q := c == '?'
-			for j < len(buf) && (buf[j] == '.' || buf[j] == '!' || buf[j] == '?') {
-				q = q || buf[j] == '?'
-				j++
-			}
-			k := j
-			for k < len(buf) && (buf[k] == '*' || buf[k] == '_' || buf[k] == ')' || buf[k] == '"' || buf[k] == ']') {
-				k++
-			}
+			j := after(buf, i, ".!?")
+			q := bytes.IndexByte(buf[i:j], '?') >= 0
+			k := after(buf, j, `*_)"]`)
 			if k == len(buf) || (isBlank(buf[k]) || buf[k] >= 0x80) && !abbreviates(buf, i, k) || q {
 				cur.question = q
 				flush(k)
@@ -309,6 +280,9 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte, block s
 	return toks, sents
 }
 
+// after returns where in buf, from i on, the first byte stands that is none of set.
+func after(buf []byte, i int, set string) int { return len(buf) - len(bytes.TrimLeft(buf[i:], set)) }
+
 // asking reports whether s ends in the words of a question that needs no question mark: ますか.
 func (lex *lexicon) asking(s []byte) bool {
 	return len(s) > 0 && s[len(s)-1] >= utf8.RuneSelf &&
@@ -330,34 +304,19 @@ func abbreviates(buf []byte, i, k int) bool {
 		_, n := utf8.DecodeLastRune(buf[:i])
 		return (i == n || !isWordByte(buf[i-n-1])) && !unicode.IsUpper(next)
 	}
-	if r, _ := utf8.DecodeRune(buf[k:]); unicode.IsLower(r) {
-		return true
-	}
-	if !isLetterAlone(buf, i-1) {
+	if i > 1 && buf[i-2] < utf8.RuneSelf && isWordByte(buf[i-2]) {
 		return false
 	}
-	next, before := k+blankAt(buf[k:]), i-1
-	for before > 0 && buf[before-1] != '.' && i-before < 5 { // back over the blank
-		before--
-	}
-	return next > k && next+1 < len(buf) && buf[next+1] == '.' && isLetterAlone(buf, next) ||
-		before > 1 && blankAt(buf[before:]) == i-1-before && isLetterAlone(buf, before-2)
+	before := buf[max(0, i-12):i]
+	return secondLetter.Match(before) || letter.Match(before) && nextLetter.Match(buf[k:])
 }
 
-// blankAt returns the length of the one blank with which s begins, no-break ones included, or 0.
-func blankAt(s []byte) int {
-	switch r, n := utf8.DecodeRune(s); r {
-	case ' ', '\u00a0', '\u202f':
-		return n
-	}
-	return 0
-}
-
-// isLetterAlone reports whether the byte at i is a letter that goes on no word.
-func isLetterAlone(buf []byte, i int) bool {
-	r, _ := utf8.DecodeLastRune(buf[:i])
-	return 'a' <= buf[i] && buf[i] <= 'z' && r != '.' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-}
+// A letter alone, as the last one of a text; behind another such; and as the first one. One blank parts two.
+var (
+	letter       = regexp.MustCompile(`(?:^|[^\pL\p{Nd}._])[a-z]$`)
+	secondLetter = regexp.MustCompile(`(?:^|[^\pL\p{Nd}._])[a-z]\.[ \x{a0}\x{202f}][a-z]$`)
+	nextLetter   = regexp.MustCompile(`^[ \x{a0}\x{202f}][a-z]\.`)
+)
 
 // tail returns which endings a word has; what is left of it must be three letters at least.
 func (lex *lexicon) tail(word []byte) uint8 {
@@ -368,20 +327,6 @@ func (lex *lexicon) tail(word []byte) uint8 {
 		}
 	}
 	return bits
-}
-
-// terminator recognises sentence ends outside ASCII: their length and the ASCII mark they stand for, or 0.
-func terminator(s string) (int, byte) {
-	r, n := utf8.DecodeRuneInString(s)
-	switch r {
-	case '。', '！', '．':
-		return n, '!'
-	case '？':
-		return n, '?'
-	case '…':
-		return n, '.'
-	}
-	return n, 0
 }
 
 // scanWord reads the word at i: letters and digits, and inside it apostrophes, hyphens, slashes, dots, underscores.
@@ -490,20 +435,4 @@ func digits(s []byte) (n int, ok bool) {
 		n = n*10 + int(c-'0')
 	}
 	return n, len(s) > 0 && len(s) <= 6
-}
-
-// blankEscapes overwrites the terminal escape sequences of block in buf, its copy, with spaces.
-func blankEscapes(buf []byte, block string) {
-	for i := strings.IndexByte(block, '\x1b'); i >= 0 && i < len(block); {
-		n := max(1, plaintext.EscapeSequence(block[i:]))
-		for j := i; j < i+n; j++ {
-			buf[j] = ' '
-		}
-		i += n
-		next := strings.IndexByte(block[i:], '\x1b')
-		if next < 0 {
-			return
-		}
-		i += next
-	}
 }

@@ -1,11 +1,11 @@
 package classify
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // verdict turns what was read and how likely each class is into a result.
@@ -21,16 +21,12 @@ const maxUnread = 0.60
 
 func (v *verdict) result() Result {
 	if v.rd.unclear(v.req.asksQuestion()) {
-		reason := "unclear: the text has no words to judge"
-		if v.rd.skipped {
-			reason = "unclear: its beginning and its end have no words to judge, there was no time for more"
-		}
-		return Result{Type: Status, Reason: reason, Source: "heuristic"}
+		return Result{Type: Status, Reason: "unclear: the text has no words to judge", Source: "heuristic"}
 	}
 	r := Result{Source: "heuristic", Signals: v.rd.signals.list(), SignalsDropped: v.rd.signals.dropped}
 	p := v.p
 	r.Type, r.Confidence = Status, p[classRejected]+p[classProgress]
-	for c, t := range [...]OutputType{Error, Blocker, Question, Completion} {
+	for c, t := range classTypes {
 		if p[c] > r.Confidence {
 			r.Type, r.Confidence = t, p[c]
 		}
@@ -45,15 +41,12 @@ func (v *verdict) result() Result {
 	if v.rd.fits() {
 		r.Language = v.rd.language
 	}
-	v.cancelled(&r)
-	v.honestFailure(&r)
-	v.shownResult(&r)
-	v.onlyDocuments(&r)
-	v.onlyAnswers(&r)
-	v.onlyGit(&r)
-	v.onlyFiles(&r)
-	v.closingQuestion(&r)
-	v.closingCondition(&r)
+	for _, c := range corrections {
+		if c.holds(v, r) {
+			r.become(c.to, max(p[slices.Index(classTypes[:], c.to)], closingConfidence), c.reason)
+			r.Reason = cmp.Or(c.reason, v.reason(r))
+		}
+	}
 	v.weighHost(&r)
 	r = v.weighWork(r)
 	crash := r.Type == Error && (v.rd.traceVoice > 0 || v.rd.has("failure.exception"))
@@ -63,7 +56,7 @@ func (v *verdict) result() Result {
 	}
 	if v.rd.skipped {
 		r.Confidence = min(r.Confidence, maxUnread)
-		r.Reason += "; only its beginning and its end were read, there was no time for more"
+		r.Reason += "; it is too long, and only its end was read"
 	}
 	r.Confidence = math.Round(min(r.Confidence, surest)*1000) / 1000
 	return r
@@ -73,7 +66,7 @@ func (v *verdict) result() Result {
 // good as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
 func (v *verdict) weighWork(r Result) Result {
 	f := v.work.judge(r.Signals)
-	if f.failed && !v.rd.has("claim.tests") && saysItFails().MatchString(v.rd.text) {
+	if f.failed && !v.rd.has("claim.tests") && saysItFails.MatchString(v.rd.text) {
 		f = finding{typ: Error, reason: "reports that its check failed"}
 	}
 	if f.typ == "" || r.Type != Completion && r.Type != Status {
@@ -98,10 +91,9 @@ func (v *verdict) weighWork(r Result) Result {
 }
 
 // saysItFails finds words by which a report admits that a check fails now.
-var saysItFails = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?:`[^`\\n]+`|(?i:\\b(?:tests?|specs?|suite|checks?|build))\\b|\\b[Tt]est[\\w.]+)[^.;\\n]{0,40}" +
-		`\b(?:(?:still |now )*fails?|(?:is|are) (?:still |now )*(?:failing|red|broken))\b`)
-})
+var saysItFails = regexp.MustCompile("(?:`[^`\\n]+`|(?i:\\b(?:tests?|specs?|suite|checks?|build))\\b|" +
+	`\b[Tt]est[\w.]+)[^.;\n]{0,40}` +
+	`\b(?:(?:still |now )*fails?|(?:is|are) (?:still |now )*(?:failing|red|broken))\b`)
 
 // The fit is more timid about statuses than it needs to be, and a status that is none is worst where it is a
 // question, a blocker or an error. Held out by repositories, these two bring the confidence of a status near to how
@@ -122,18 +114,15 @@ func (v *verdict) sureOfStatus(p float64) float64 {
 // it does next, or it says what comes next and claims nothing.
 func (v *verdict) announces() bool {
 	rd := v.rd
-	last, _, _ := rd.closing()
 	switch {
-	case rd.openFence && rd.lastLine == fencedLine, last.colon && rd.lastLine.voice():
+	case rd.openFence && rd.lastLine == fencedLine, rd.last.colon && rd.lastLine.voice():
 		return true
-	case last.question, rd.has("claim.submit"), rd.in(last.rules, "offer.further"), rd.in(last.rules, "blocker.then"):
+	case rd.last.question, rd.has("claim.submit"), rd.in(rd.last.rules, "offer.further", "blocker.then"):
 		return false
 	}
-	next := rd.in(last.rules, "progress.next") || rd.in(last.rules, "progress.doing")
-	switch {
-	case rd.has("claim.edit"), rd.has("claim.done"), rd.has("claim.tests"), rd.has("claim.build"):
-		return next
-	case rd.has("hedge.should"), rd.has("hedge.not_run"), rd.has("hedge.cannot_check"), rd.has("hedge.assumed"):
+	next := rd.in(rd.last.rules, "progress.next", "progress.doing")
+	if rd.has("claim.edit", "claim.done", "claim.tests", "claim.build", "hedge.should", "hedge.not_run",
+		"hedge.cannot_check", "hedge.assumed") {
 		return next
 	}
 	return rd.has("progress.next") && !rd.kind(signalPromise)
@@ -142,11 +131,10 @@ func (v *verdict) announces() bool {
 // closesWithClaim reports whether the last sentence claims a result or stands behind edits that the text shows, and names
 // no further step.
 func (v *verdict) closesWithClaim() bool {
-	last, _, _ := v.rd.closing()
-	at := func(rule string) bool { return v.rd.in(last.rules, rule) }
-	edits := v.rd.fences[editFence] > 0 && v.rd.lastLine.voice()
-	return (at("claim.done") || at("claim.edit") || at("hedge.should") || edits) && !last.question && !last.colon &&
-		!at("progress.next") && !at("progress.doing") && !v.rd.openFence
+	rd, last := v.rd, v.rd.last
+	edits := rd.fences[editFence] > 0 && rd.lastLine.voice()
+	return (rd.in(last.rules, "claim.done", "claim.edit", "hedge.should") || edits) && !last.question && !last.colon &&
+		!rd.in(last.rules, "progress.next", "progress.doing") && !rd.openFence
 }
 
 // surest is the confidence that a verdict on words has at most.
@@ -162,68 +150,53 @@ const (
 	longReport    = 100
 )
 
-// closingQuestion makes a status that ends with a question to the human a question, however hollow what stands before
-// it: who asks waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act
-// that wants an approval.
-func (v *verdict) closingQuestion(r *Result) {
-	last, _, head := v.rd.closing()
-	if r.Type != Status || !last.question || !v.rd.fits() || v.rd.lastLine == fenceLine || v.rd.lastLine == fencedLine {
-		return
-	}
-	reports := v.rd.in(head, "claim.done") || v.rd.in(head, "claim.edit") || v.rd.in(head, "claim.past")
-	if reports && v.rd.nWords > longReport && v.p[classQuestion] < leastQuestion {
-		return
-	}
-	offer := v.rd.in(last.rules, "offer.further")
-	if offer && !v.rd.in(last.rules, "question.approval") && !v.rd.in(last.rules, "question.act") {
-		return
-	}
-	r.become(Question, max(v.p[classQuestion], closingConfidence), "ends with a question to the human")
+// corrections are what makes a verdict another one whatever the weights say, in order. Without a reason, the reason is
+// that of the new type.
+var corrections = [...]struct {
+	holds  func(*verdict, Result) bool
+	to     OutputType
+	reason string
+}{
+	{(*verdict).cancelled, Error, "the run was stopped"},
+	{(*verdict).honestFailure, Error, "reports a failure and leaves it there"},
+	{(*verdict).shownResult, Completion, ""},
+	{(*verdict).onlyDocuments, Completion, "reports a change of documents"},
+	{(*verdict).onlyAnswers, Completion, "answers what was asked"},
+	{(*verdict).onlyGit, Completion, "shows the commit or the pull request"},
+	{(*verdict).onlyFiles, Completion, "reports an act on files"},
+	{(*verdict).closingQuestion, Question, "ends with a question to the human"},
+	{(*verdict).closingCondition, Question, "waits for an approval"},
 }
 
-// cancelled makes a status an error that ends with the note that the run was stopped.
-func (v *verdict) cancelled(r *Result) {
-	if last, _, _ := v.rd.closing(); r.Type == Status && v.rd.in(last.rules, "failure.cancelled") {
-		r.become(Error, max(v.p[classError], closingConfidence), "the run was stopped")
-	}
+// cancelled finds a status that ends with the note that the run was stopped.
+func (v *verdict) cancelled(r Result) bool {
+	return r.Type == Status && v.rd.in(v.rd.last.rules, "failure.cancelled")
 }
 
-// honestFailure makes a rejected completion an error that ends with a failure, and goes on with nothing: that is no
-// false claim.
-func (v *verdict) honestFailure(r *Result) {
-	if r.WasRejectedCompletion && v.rd.closes("failure.left") && !v.rd.closes("progress.next") &&
-		!v.rd.closes("progress.doing") {
-		r.become(Error, max(v.p[classError], closingConfidence), "reports a failure and leaves it there")
-	}
+// honestFailure finds a rejected completion that ends with a failure, and goes on with nothing: that is no false claim.
+func (v *verdict) honestFailure(r Result) bool {
+	return r.WasRejectedCompletion && v.rd.closes("failure.left") && !v.rd.closes("progress.next", "progress.doing")
 }
 
-// shownResult makes a status a completion that shows how a check ended, or at its end what a command printed, and has
-// no doubt, no gap and no further step. A further step that is only offered is none.
-func (v *verdict) shownResult(r *Result) {
+// shownResult finds a status that shows how a check ended, or at its end what a command printed, and has no doubt, no
+// gap and no further step. A further step that is only offered is none.
+func (v *verdict) shownResult(r Result) bool {
 	rd := v.rd
-	last, tail, _ := rd.closing()
-	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(tail, "evidence.command_output") ||
+	shows := rd.any.has(rd.lex.tests) || rd.has("evidence.exit_code") || rd.in(rd.end, "evidence.command_output") ||
 		rd.observed.shows() || rd.measured > 2
-	offers := rd.observed.shows() && rd.in(last.rules, "offer.further")
-	goesOn := rd.closes("progress.next") && !offers || rd.closes("progress.doing") || rd.closes("progress.gerund")
-	if r.Type != Status || !shows || !rd.fits() || rd.kind(SignalHedge) || rd.kind(SignalGap) || rd.kind(SignalFailure) ||
-		rd.lastFail > rd.lastPass || goesOn {
-		return
-	}
-	r.become(Completion, max(v.p[classCompletion], closingConfidence), "")
-	r.Reason = v.reason(*r)
+	offers := rd.observed.shows() && rd.in(rd.last.rules, "offer.further")
+	goesOn := rd.closes("progress.next") && !offers || rd.closes("progress.doing", "progress.gerund")
+	return r.Type == Status && shows && rd.fits() && !rd.kind(SignalHedge, SignalGap, SignalFailure) &&
+		rd.lastFail <= rd.lastPass && !goesOn
 }
 
-// onlyDocuments makes a rejected completion a completion that names documents and no other file, or is a few words on
-// one, and claims no check: nothing in it can be run.
-func (v *verdict) onlyDocuments(r *Result) {
+// onlyDocuments finds a rejected completion that names documents and no other file, or is a few words on one, shows no
+// code and claims no check: nothing in it can be run.
+func (v *verdict) onlyDocuments(r Result) bool {
 	rd, req := v.rd, v.req
 	short := rd.nWords <= shortText && (rd.in(rd.head[0].rules, "answer.document") || req.namesDocs && !req.namesCode)
-	if r.WasRejectedCompletion && (rd.namesDocs || short) && !rd.namesCode && rd.fits() &&
-		rd.fences[codeFence]+rd.fences[editFence] == 0 &&
-		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
-		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports a change of documents")
-	}
+	return r.WasRejectedCompletion && (rd.namesDocs || short) && !rd.namesCode && rd.fits() && !rd.showsCode() &&
+		!r.claimsCheck("")
 }
 
 // shortText is how many words a request or an output has at most that is only about one thing.
@@ -231,56 +204,63 @@ const shortText = 60
 
 const fewWords = 4 // of a request that is only a greeting
 
-// onlyAnswers makes a rejected completion a completion that explains what a short request wants explained. So is one
-// that claims no change and no check of its own, and announces nothing: it answers a question or a greeting, or thanks
-// and offers more. And so is one that claims nothing at all: it says what can be done.
-func (v *verdict) onlyAnswers(r *Result) {
+// onlyAnswers finds a rejected completion that explains what a short request wants explained. It also finds one that
+// claims no change and no check of its own, and announces nothing: it answers a question or a greeting, or thanks and
+// offers more. And it finds one that claims nothing at all: it says what can be done.
+func (v *verdict) onlyAnswers(r Result) bool {
 	rd, req := v.rd, v.req
-	if !r.WasRejectedCompletion || !rd.fits() || rd.kind(SignalHedge) {
-		return
-	}
-	asked := req.asksQuestion() && !req.has("request.change") && !req.has("request.act") ||
+	asked := req.asksQuestion() && !req.has("request.change", "request.act") ||
 		req.has("request.greet") && req.nWords <= fewWords
-	thanks := !rd.has("claim.done") && !rd.has("claim.past") && rd.closes("offer.further")
-	claims := rd.has("claim.edit") || rd.has("progress.next") || rd.fences != [nFenceKinds]int{} ||
-		slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Name != ClaimChecked && s.CallsFor() != "" })
-	silent := rd.nWords > shortText && !rd.kind(SignalClaim) && !rd.kind(SignalProgress) && !rd.openFence
-	if (asked || thanks || silent) && !claims || asked && req.has("request.explain") && req.nWords <= shortText {
-		r.become(Completion, max(v.p[classCompletion], closingConfidence), "answers what was asked")
-	}
+	thanks := !rd.has("claim.done", "claim.past") && rd.closes("offer.further")
+	claims := rd.has("claim.edit", "progress.next") || rd.fences != [nFenceKinds]int{} || r.claimsCheck(ClaimChecked)
+	silent := rd.nWords > shortText && !rd.kind(SignalClaim, SignalProgress) && !rd.openFence
+	return r.WasRejectedCompletion && rd.fits() && !rd.kind(SignalHedge) && ((asked || thanks || silent) && !claims ||
+		asked && req.has("request.explain") && req.nWords <= shortText)
 }
 
-// onlyGit makes a short rejected completion a completion that shows a commit or a pull request, claims no check, and was
-// asked for an act.
-func (v *verdict) onlyGit(r *Result) {
+// onlyGit finds a short rejected completion that shows a commit or a pull request, claims no check, and was asked for
+// an act.
+func (v *verdict) onlyGit(r Result) bool {
 	rd := v.rd
-	if r.WasRejectedCompletion && (rd.has("evidence.commit") || rd.has("evidence.pull_request")) && rd.fits() &&
-		v.req.has("request.act") && rd.nWords <= shortText && !rd.has("claim.tests") && !rd.has("claim.build") && !rd.goesOn() {
-		r.become(Completion, max(v.p[classCompletion], closingConfidence), "shows the commit or the pull request")
-	}
-}
-
-// onlyFiles makes a rejected completion a completion that was asked in a few words to copy, move, rename, delete or
-// download files, says that it did, shows no code and claims no check: nothing in it can be run.
-func (v *verdict) onlyFiles(r *Result) {
-	rd, req := v.rd, v.req
-	if r.WasRejectedCompletion && rd.fits() && req.has("request.file") && req.nWords <= shortText &&
-		rd.nWords <= longAct && rd.fences[codeFence]+rd.fences[editFence] == 0 &&
-		rd.kind(SignalClaim) && !rd.kind(SignalHedge) && !rd.goesOn() &&
-		!slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.CallsFor() != "" }) {
-		r.become(Completion, max(v.p[classCompletion], closingConfidence), "reports an act on files")
-	}
+	return r.WasRejectedCompletion && rd.has("evidence.commit", "evidence.pull_request") && rd.fits() &&
+		v.req.has("request.act") && rd.nWords <= shortText && !rd.has("claim.tests", "claim.build") && !rd.goesOn()
 }
 
 const longAct = 200 // words of an output that is about files as they are, at most
 
-// closingCondition makes an output a question whose end says that what comes next depends on the human's word,
-// whatever the agent announces: "I'll start as soon as you approve".
-func (v *verdict) closingCondition(r *Result) {
-	if r.Type == Error || r.Type == Question || !v.rd.fits() || !v.rd.closes("question.condition") {
-		return
-	}
-	r.become(Question, max(v.p[classQuestion], closingConfidence), "waits for an approval")
+// onlyFiles finds a rejected completion that was asked in a few words to copy, move, rename, delete or download files,
+// says that it did, shows no code and claims no check: nothing in it can be run.
+func (v *verdict) onlyFiles(r Result) bool {
+	rd, req := v.rd, v.req
+	return r.WasRejectedCompletion && rd.fits() && req.has("request.file") && req.nWords <= shortText &&
+		rd.nWords <= longAct && !rd.showsCode() && rd.kind(SignalClaim) && !rd.kind(SignalHedge) && !rd.goesOn() &&
+		!r.claimsCheck("")
+}
+
+// claimsCheck reports whether a claim other than the one of that name calls for evidence.
+func (r Result) claimsCheck(other string) bool {
+	return slices.ContainsFunc(r.Signals, func(s Signal) bool { return s.Name != other && s.CallsFor() != "" })
+}
+
+// showsCode reports whether there is code in a fence.
+func (rd *reading) showsCode() bool { return rd.fences[codeFence]+rd.fences[editFence] > 0 }
+
+// closingQuestion finds a status that ends with a question to the human, however hollow what stands before it: who asks
+// waits. A courtesy or a further offer ("want me to add tests too?") is none, unless it is about an act that wants an
+// approval.
+func (v *verdict) closingQuestion(r Result) bool {
+	rd := v.rd
+	reports := rd.in(rd.start, "claim.done", "claim.edit", "claim.past") && rd.nWords > longReport &&
+		v.p[classQuestion] < leastQuestion
+	offers := rd.in(rd.last.rules, "offer.further") && !rd.in(rd.last.rules, "question.approval", "question.act")
+	return r.Type == Status && rd.last.question && rd.fits() && rd.lastLine != fenceLine && rd.lastLine != fencedLine &&
+		!reports && !offers
+}
+
+// closingCondition finds an output whose end says that what comes next depends on the human's word, whatever the agent
+// announces: "I'll start as soon as you approve".
+func (v *verdict) closingCondition(r Result) bool {
+	return r.Type != Error && r.Type != Question && v.rd.fits() && v.rd.closes("question.condition")
 }
 
 // weighHost lets what the host saw outweigh prose. What it saw fail last, or looked for and did not see, makes a
@@ -301,8 +281,7 @@ func (v *verdict) weighHost(r *Result) {
 		tests = tests || e.Kind == EvidenceTests && e.shown()
 	}
 	rd := v.rd
-	claims := r.WasRejectedCompletion || rd.has("claim.done") || rd.has("claim.tests") || rd.has("claim.build") ||
-		rd.kind(SignalEvidence)
+	claims := r.WasRejectedCompletion || rd.has("claim.done", "claim.tests", "claim.build") || rd.kind(SignalEvidence)
 	answers := (v.req.asksQuestion() || v.req.has("request.explain")) && !v.req.has("request.change") &&
 		!rd.has("claim.tests") && r.Type == Completion
 	admits := rd.has("hedge.not_run") || rd.kind(SignalGap)
@@ -330,26 +309,21 @@ func words(k EvidenceKind) string { return strings.ReplaceAll(string(k), "_", " 
 
 // reason says in words what spoke for the verdict.
 func (v *verdict) reason(r Result) string {
-	reason := v.ground(r)
+	var shown []string
 	if r.Type == Completion {
-		for i, k := range r.Shown(nil) {
-			if i > 0 {
-				reason += ", "
-			}
-			reason += words(k)
+		for _, k := range r.Shown(nil) {
+			shown = append(shown, words(k))
 		}
 	}
-	return reason
+	return v.ground(r) + strings.Join(shown, ", ")
 }
 
 // ground names what spoke for the verdict, up to the evidence shown by a completion.
 func (v *verdict) ground(r Result) string {
 	rd := v.rd
-	last, _, _ := rd.closing()
-	at := func(r string) bool { return rd.in(last.rules, r) }
 	shows := len(r.Shown(nil)) > 0
 	switch {
-	case r.Type == Error && (rd.has("failure.crash") || rd.has("failure.exception")):
+	case r.Type == Error && rd.has("failure.crash", "failure.exception"):
 		return "the run broke and this is its error"
 	case r.Type == Error && rd.has("failure.prefix"):
 		return "opens with a failure and leaves it there"
@@ -361,9 +335,10 @@ func (v *verdict) ground(r Result) string {
 		return "refuses, or can't go on by itself"
 	case r.Type == Blocker:
 		return "can't go on without something from outside"
-	case r.Type == Question && (at("question.approval") || !last.question && rd.has("question.approval")):
+	case r.Type == Question && (rd.in(rd.last.rules, "question.approval") ||
+		!rd.last.question && rd.has("question.approval")):
 		return "waits for an approval"
-	case r.Type == Question && last.question:
+	case r.Type == Question && rd.last.question:
 		return "ends with a question to the human"
 	case r.Type == Question:
 		return "leaves a decision or an input to the human"
@@ -373,7 +348,7 @@ func (v *verdict) ground(r Result) string {
 		return "reports a result that it can stand on"
 	case r.Type == Completion:
 		return "answers what was asked"
-	case !r.WasRejectedCompletion && (rd.has("progress.next") || rd.has("progress.doing") || rd.has("progress.gerund")):
+	case !r.WasRejectedCompletion && rd.has("progress.next", "progress.doing", "progress.gerund"):
 		return "is at work and says what comes next"
 	case !r.WasRejectedCompletion:
 		return "progress, with no result and no question yet"

@@ -37,9 +37,6 @@ func newVocabulary() *vocabulary {
 
 // add numbers a word or, with ~ at its end, the beginning of words.
 func (v *vocabulary) add(w string) wordID {
-	if id, ok := v.ids[w]; ok {
-		return id
-	}
 	id := wordID(len(v.words))
 	v.ids[w] = id
 	v.words = append(v.words, w)
@@ -70,12 +67,9 @@ func (v *vocabulary) below() map[wordID][]wordID {
 	return below
 }
 
-// exact returns the number of a word, or 0.
-func (v *vocabulary) exact(w []byte) wordID { return v.ids[string(w)] }
-
 // lookup returns the number of a word, or of the longest stem it begins with; 0 when it is unknown.
 func (v *vocabulary) lookup(w []byte) wordID {
-	if id := v.exact(w); id != 0 || len(w) < stemKey || len(v.stems) == 0 {
+	if id := v.ids[string(w)]; id != 0 || len(w) < stemKey || len(v.stems) == 0 {
 		return id
 	}
 	for _, s := range v.stems[string(w[:stemKey])] {
@@ -119,7 +113,7 @@ func (v *vocabulary) scanUnspaced(buf []byte, i int) (int, wordID) {
 			if size > len(buf)-j || size < len(buf)-j && !utf8.RuneStart(buf[j+size]) {
 				continue
 			}
-			if id := v.exact(buf[j : j+size]); id != 0 {
+			if id := v.ids[string(buf[j:j+size])]; id != 0 {
 				if j > i {
 					return j, 0
 				}

@@ -34,16 +34,14 @@ import (
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 )
 
-type files []string
-
-func (f *files) String() string     { return strings.Join(*f, ", ") }
-func (f *files) Set(s string) error { *f = append(*f, s); return nil }
-
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("fit: ")
-	var patterns files
-	flag.Var(&patterns, "cases", "JSON Lines files of cases, as a glob; may be repeated")
+	var patterns []string
+	flag.Func("cases", "JSON Lines files of cases, as a glob; may be repeated", func(s string) error {
+		patterns = append(patterns, s)
+		return nil
+	})
 	out := flag.String("out", "", "write features.txt and words.txt to this folder")
 	cv := flag.Bool("cv", false, "measure in folds by repository, instead of writing")
 	blind := flag.Bool("blind", false, "with -cv: leave the request out of the cases that are measured")
@@ -58,7 +56,7 @@ func main() {
 		for i, pattern := range patterns {
 			patterns[i] = filepath.Base(pattern) // without the folders of this machine
 		}
-		for name, data := range t.fit(-1).files(patterns.String()) {
+		for name, data := range t.fit(-1).files(strings.Join(patterns, ", ")) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(*out, name), data, 0o644)
 			}
