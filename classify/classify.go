@@ -17,8 +17,8 @@
 // output is judged with weights that were learned from other repositories. The threshold is 0.80 and the host knows
 // nothing of the work:
 //
-//	right continues          0.94; 0.95 averaged over the agents with 30 outputs and more
-//	lowest of these agents   0.88 (Claude Code), 0.94 (Codex and Cursor)
+//	right continues          0.95; 0.96 averaged over the agents with 30 outputs and more
+//	lowest of these agents   0.90 (Claude Code), 0.94 (Cursor), 0.95 (Codex)
 //	statuses caught          0.60
 //	completions continued    0.03
 //	questions, blockers and errors continued  0.01
@@ -28,7 +28,7 @@
 //
 // # Speed
 //
-// Time is linear in the length of a text; a verdict on 20 kB takes 1.5 to 3 ms. The first verdict of a process reads
+// Time is linear in the length of a text, of which the last 512 KiB are read; a verdict on 20 kB takes 1.5 to 3 ms. The first verdict of a process reads
 // the tables, which takes 5 to 8 ms.
 //
 //	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables'
