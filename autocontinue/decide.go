@@ -108,9 +108,12 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	// Row 7.
 	switch d.Result.Type {
 	case classify.Error: // a failed run of the host's is row 5
-		return s.handOver(o, d, "crash_guard", errorNote)
+		d, note := d.checked(errorNote, v)
+		return s.handOver(o, d, "crash_guard", note)
 	case classify.Question, classify.Blocker:
-		return s.handOver(o, d, Reason(d.Result.Type), "")
+		reason := Reason(d.Result.Type)
+		d, note := d.checked(verdicts[reason].note, v)
+		return s.handOver(o, d, reason, note)
 	}
 
 	// Rows 8a and 8.
@@ -243,6 +246,19 @@ func (s *State) settle(o Output, d Decision) Decision {
 		s.record(o, d)
 	}
 	return d
+}
+
+// checked adds to a note, and to d, what was found about the claims of an output that is delivered whatever they are.
+func (d Decision) checked(note string, v Verification) (Decision, string) {
+	switch v.Status {
+	case Rejected:
+		d.Verified = Unverified
+		note += " A check of its report found: " + shown(v.Feedback, maxVerified)
+	case Unverified:
+		d.Verified = Unverified
+		note = verifiedNote(note+" Its report was checked.", d.Verified, v.Note)
+	}
+	return d, note
 }
 
 // reclassify changes what the output is judged as.

@@ -41,7 +41,9 @@ func TestVerification(t *testing.T) {
 			"rejection"},
 		{unsure, Verification{Status: Rejected, Feedback: "the tests fail"}, "rejected_completion", "", "verify"},
 		{unsure, Verification{Status: Unverified}, "low_confidence", Unverified, ""},
-		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, "question", "", ""},
+		{question, Verification{Status: Rejected, Feedback: "the tests fail"}, "question", Unverified, ""},
+		{question, Verification{Status: Unverified, Note: "no such file"}, "question", Unverified, ""},
+		{crash, Verification{Status: Rejected, Feedback: "the tests fail"}, "crash_guard", Unverified, ""},
 		{blocker, Verification{Status: Verified}, "blocker", "", ""},
 		{crash, Verification{Status: Verified}, "crash_guard", "", ""},
 	} {

@@ -32,8 +32,10 @@ type Config struct {
 // rejected one. Verified lets a repeated claim pass, and a claim whose evidence only the words lack. Only a goal that
 // is met makes a completion of other statuses.
 //
-// It is asked about completions and statuses. It must be safe for concurrent use and must not change the slices that it
-// is given. Its error, its panic and an unknown status count as Unverified; Decision.Degraded names them.
+// It is asked about every output that was classified. A completion and a rejected completion claim something. So may a
+// question, a blocker and the report of a failure: the human is told what was found, and nothing else changes. It must
+// be safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status
+// count as Unverified; Decision.Degraded names them.
 type Verifier interface {
 	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)
 }

@@ -100,7 +100,7 @@ func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts,
 	if why := f.Result.Fallback; why != "" {
 		a.degrade(ctx, &f, "classifier: "+why)
 	}
-	if a.cfg.Verifier != nil && (f.Result.Type == classify.Completion || f.Result.Type == classify.Status) {
+	if a.cfg.Verifier != nil {
 		if f.Verification, err = a.verify(ctx, out, f.Result); err != nil {
 			f.Verification = Verification{Status: Unverified}
 			a.degrade(ctx, &f, "verifier: "+err.Error())

@@ -48,6 +48,28 @@ const (
 	namePresent    discrepancyKind = "name_present"    // it was claimed to be removed
 )
 
+// fixes say what to do about a discrepancy. %s is its subject.
+var fixes = map[discrepancyKind]string{
+	testResult:     "make %s pass, or report what fails",
+	testCount:      "run %s and report the numbers that it prints",
+	testMissing:    "write the test, or correct the report",
+	TestsTampered:  "say what was done to it and why, or take the change back",
+	fileMissing:    "create %s, or correct the report",
+	fileUnchanged:  "make the change in %s, or correct the report",
+	filePresent:    "remove %s, or correct the report",
+	fileOutside:    "put the file itself into the tree",
+	fileSpelling:   "name it %s",
+	commitMissing:  "commit the work, or correct the report",
+	commitOld:      "commit the work, or correct the report",
+	commitElse:     "check out the branch that has it, or say which one does",
+	notCommitted:   "commit the work, or correct the report",
+	nothingChanged: "do the work, or say that nothing was changed",
+	moreChanged:    "name all files that were changed",
+	fileChanged:    "restore %s, or correct the report",
+	nameMissing:    "write it, or correct the report",
+	namePresent:    "remove it, or correct the report",
+}
+
 // Discrepancy is a difference between what a report claims and what was seen.
 type Discrepancy struct {
 	Kind     discrepancyKind `json:"kind"`
@@ -103,19 +125,25 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
 				h.Unchecked = append(h.Unchecked, s)
 			}
-			if c.Kind == saidClaim || c.Kind == stillClaim || c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
+			if c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
 		h.Claims++
 		if found.Kind != "" {
 			found.Claimed = c.words()
+			if f := a.fileFact(c.Path); found.Subject == "" && f != nil {
+				found.Subject = f.Clean
+			}
+			found.Subject = cmp.Or(found.Subject, c.Path, c.Name, c.Command)
+			fix := cmp.Or(fixes[found.Kind], "correct the report")
+			found.Fix = strings.ReplaceAll(fix, "%s", code(found.Subject))
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
 		}
 	}
 	for _, s := range r.Statements {
 		h.Claims++
-		switch missing := f.lack(s); {
+		switch missing := cmp.Or(a.stubIn(s), f.lack(a.wanting(s))); {
 		case missing == "":
 			held++
 			h.Checked++
@@ -126,7 +154,7 @@ func compare(r Report, f Facts) Honesty {
 			h.Unchecked = append(h.Unchecked, clean(`"`+s.Text+`": `+missing))
 		}
 	}
-	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change(Claim{}).status != Met
+	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change().status != Met
 	if r.Change != "" && len(h.Unchecked) == 0 && (idle || h.Checked == 0) {
 		h.Claims++
 		h.Unchecked = append(h.Unchecked, clean(`"`+r.Change+`": nothing checks that here`))
@@ -170,60 +198,110 @@ func unchecked(format string, args ...any) finding {
 	return finding{Unverified, Discrepancy{Found: fmt.Sprintf(format, args...)}}
 }
 
-// contradicted is the finding about a claim that the facts contradict. It is critical if nothing else can be meant.
-func contradicted(how severity, kind discrepancyKind, subject, found, fix string) finding {
-	return finding{NotMet, Discrepancy{Kind: kind, Severity: how, Subject: subject, Found: found, Fix: fix}}
-}
-
-// criticalIf is the severity of a contradiction: words that may mean something else are not called false.
-func criticalIf(sure bool) severity {
-	if sure {
-		return critical
+// contradicted is the finding about a claim that the facts contradict. Words that may mean something else are not
+// called false.
+func contradicted(surely bool, kind discrepancyKind, format string, args ...any) finding {
+	d := Discrepancy{Kind: kind, Severity: shouldFix, Found: fmt.Sprintf(format, args...)}
+	if surely {
+		d.Severity = critical
 	}
-	return shouldFix
+	return finding{NotMet, d}
 }
 
-// checks are how each kind of claim is compared with the facts.
-var checks = map[claimKind]struct {
-	ofChanges bool // it needs to know what changed
-	compare   func(*audit, Claim) finding
-}{
-	fileClaim: {false, (*audit).file}, runClaim: {false, (*audit).run}, testClaim: {false, (*audit).test},
-	commitClaim: {false, (*audit).commit}, cleanClaim: {false, (*audit).clean}, openClaim: {true, (*audit).open},
-	saidClaim:   {false, (*audit).said},
-	changeClaim: {true, (*audit).change}, scopeClaim: {true, (*audit).scope}, nameClaim: {true, (*audit).name},
-	testsClaim: {true, (*audit).newTests}, backClaim: {true, (*audit).restored}, branchClaim: {true, (*audit).branch},
-	modeClaim:  {false, (*audit).mode},
-	countClaim: {true, (*audit).commitCount}, titleClaim: {true, (*audit).commitTitle},
-	leftClaim: {true, (*audit).left}, stillClaim: {false, (*audit).still}, inFileClaim: {false, (*audit).inFile},
-	debugClaim: {true, (*audit).debug}, sameClaim: {true, (*audit).sameDependencies},
+// holdsIf is the finding about a claim that holds under a condition. Without it, something else was found.
+func holdsIf(condition bool, kind discrepancyKind, format string, args ...any) finding {
+	if condition {
+		return holds
+	}
+	return contradicted(false, kind, format, args...)
+}
+
+// of returns the finding with its subject, if this is not what the claim names.
+func (f finding) of(subject string) finding {
+	f.Subject = subject
+	return f
 }
 
 // check compares a claim with the facts.
 func (a *audit) check(c Claim) finding {
-	how, known := checks[c.Kind]
-	if !known {
+	f := a.facts
+	switch c.Kind {
+	case fileClaim:
+		return a.file(c)
+	case runClaim:
+		return a.run(c)
+	case testClaim:
+		return a.test(c)
+	case commitClaim:
+		return a.commit(c)
+	case inFileClaim:
+		if file := a.fileFact(c.Path); file != nil && file.Tests != nil && *file.Tests < value(c.Total) {
+			return unchecked("the file declares %d tests", *file.Tests)
+		}
+		return finding{}
+	case cleanClaim:
+		if f.Clean != Met && f.Clean != NotMet {
+			return unchecked("what is committed is not known")
+		}
+		return holdsIf(f.Clean == Met, notCommitted, "%s is not committed", firstThree(f.Uncommitted))
+	case otherClaim:
 		return a.other(c)
+	case beforeClaim:
+		return a.failedBefore(c)
 	}
-	if how.ofChanges && a.facts.Compared != Met {
+	if f.Compared != Met {
 		return unchecked("what changed is not known")
 	}
-	return how.compare(a, c)
+	switch c.Kind {
+	case changeClaim:
+		return a.change()
+	case scopeClaim:
+		return a.scope(c)
+	case nameClaim:
+		return a.name(c)
+	case testsClaim:
+		return a.newTests(c)
+	case backClaim:
+		return a.restored(c)
+	case openClaim:
+		if f.Committed != NotMet {
+			return unchecked("a commit was made since the baseline")
+		}
+		return holds
+	case branchClaim:
+		has, ok := f.Branches[c.Name]
+		return holdsIf(has || ok && !c.Sure, commitElse, "no branch of that name has what is checked out")
+	case countClaim:
+		n := len(f.NewCommits)
+		return holdsIf(n == value(c.Total), commitMissing, "%d commits were made since the baseline", n)
+	case titleClaim:
+		said := strings.TrimRight(fold(c.Name), ".…")
+		has := slices.ContainsFunc(f.NewCommits, func(s string) bool { return strings.Contains(fold(s), said) })
+		return holdsIf(has, commitMissing, "no commit since the baseline has that subject")
+	case sameClaim:
+		if i := slices.IndexFunc(a.paths, project.Manifest); i >= 0 {
+			return unchecked("%s changed", a.paths[i])
+		}
+		return holds
+	}
+	return unchecked("nothing checks that here")
 }
 
-// fileFact returns what is known of a claimed path, nil if no witness looked.
-func (a *audit) fileFact(path string) *FileFact {
-	if i := slices.IndexFunc(a.facts.Files, func(f FileFact) bool { return f.Path == path }); i >= 0 {
-		return &a.facts.Files[i]
+// find returns the first element of a list that is meant, nil without one.
+func find[T any](list []T, is func(T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return &list[i]
 	}
 	return nil
 }
 
-func (a *audit) nameFact(name string) (NameFact, bool) {
-	if i := slices.IndexFunc(a.facts.Names, func(n NameFact) bool { return n.Name == name }); i >= 0 {
-		return a.facts.Names[i], true
-	}
-	return NameFact{}, false
+// fileFact returns what is known of a claimed path, nil if no witness looked.
+func (a *audit) fileFact(path string) *FileFact {
+	return find(a.facts.Files, func(f FileFact) bool { return f.Path == path })
+}
+
+func (a *audit) nameFact(name string) *NameFact {
+	return find(a.facts.Names, func(n NameFact) bool { return n.Name == name })
 }
 
 func (a *audit) file(c Claim) finding {
@@ -236,8 +314,7 @@ func (a *audit) file(c Claim) finding {
 	case f.State == Outside && !isLocal(c.Path):
 		return unchecked("it is not in the tree")
 	case f.State == Outside:
-		return contradicted(criticalIf(c.Sure), fileOutside, cmp.Or(f.Clean, c.Path), cmp.Or(f.Why, "it leads out of the tree"),
-			"put the file itself into the tree")
+		return contradicted(c.Sure, fileOutside, "%s", cmp.Or(f.Why, "it leads out of the tree"))
 	case f.State != Exists && f.State != Ignored:
 		return unchecked("%s", cmp.Or(f.Why, "it could not be looked at"))
 	case c.Part:
@@ -249,12 +326,11 @@ func (a *audit) file(c Claim) finding {
 func (a *audit) missingFile(c Claim, f FileFact) finding {
 	other, spelled := meant(c.Path, a.paths)
 	name := path.Base(cleanPath(c.Path))
-	subject := cmp.Or(f.Clean, c.Path)
 	switch {
 	case c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known:
 		return holds
 	case spelled:
-		return otherName(other, "its name is "+other, "write "+code(other))
+		return otherName(other, "its name is "+other)
 	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
 		return unchecked("a name without a folder, and what changed is not known")
 	case strings.ContainsAny(c.Path, "*?{"):
@@ -267,40 +343,34 @@ func (a *audit) missingFile(c Claim, f FileFact) finding {
 	case c.Part:
 		return unchecked("there is no such file")
 	}
-	return contradicted(criticalIf(c.Sure || !f.Known), fileMissing, subject, "there is no such file",
-		"create "+code(subject)+", or correct the report")
+	return contradicted(c.Sure || !f.Known, fileMissing, "there is no such file")
 }
 
 func (a *audit) presentFile(c Claim, f FileFact) finding {
 	other, spelled := meant(c.Path, a.paths)
-	subject := cmp.Or(f.Clean, c.Path)
 	switch {
 	case c.Change == Removed:
-		return contradicted(criticalIf(c.Sure), filePresent, subject, "it is still there",
-			"remove "+code(subject)+", or correct the report")
+		return contradicted(c.Sure, filePresent, "it is still there")
 	case f.Slight != "" && !(f.Comments && lex().Commenting.Match(a.words)) && !lex().Formatting.Match(a.words):
 		return unchecked("%s", f.Slight)
 	case f.State == Ignored && lex().InGit.Match(c.Text) && !lex().IgnoredMentioned.Match(a.text):
-		return contradicted(shouldFix, notCommitted, f.Clean, "it is ignored, and in no commit", commitFix)
+		return contradicted(false, notCommitted, "it is ignored, and in no commit")
 	case f.State == Ignored, f.Changed == Met:
 		return holds // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
 		return unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
 	case spelled && other != f.Clean:
-		return otherName(other, "the changed file is "+other, "name it "+code(other))
+		return otherName(other, "the changed file is "+other)
 	case !c.Sure:
 		return unchecked("it is as it was at the baseline, and the words may mean another file")
 	}
-	return contradicted(critical, fileUnchanged, subject, "it is as it was at the baseline",
-		"make the change in "+code(subject)+", or correct the report")
+	return contradicted(true, fileUnchanged, "it is as it was at the baseline")
 }
 
 // otherName is the finding about a claim that holds of a file with another name.
-func otherName(name, found, fix string) finding {
-	return finding{Met, Discrepancy{Kind: fileSpelling, Severity: info, Subject: name, Found: found, Fix: fix}}
+func otherName(name, found string) finding {
+	return finding{Met, Discrepancy{Kind: fileSpelling, Severity: info, Subject: name, Found: found}}
 }
-
-const commitFix = "commit the work, or correct the report"
 
 func (a *audit) commit(c Claim) finding {
 	switch {
@@ -309,7 +379,7 @@ func (a *audit) commit(c Claim) finding {
 			return f
 		}
 	case a.facts.Committed == NotMet:
-		return contradicted(critical, notCommitted, "", "no commit was made since the baseline", commitFix)
+		return contradicted(true, notCommitted, "no commit was made since the baseline")
 	case a.facts.Committed != Met:
 		return unchecked("whether there are new commits is not known")
 	}
@@ -317,14 +387,11 @@ func (a *audit) commit(c Claim) finding {
 		f := a.fileFact(claim.Path)
 		switch {
 		case claim.Kind != fileClaim || f == nil:
-		case f.State == Ignored:
-			if !lex().IgnoredMentioned.Match(a.text) {
-				return contradicted(shouldFix, notCommitted, f.Clean, f.Clean+" is ignored, and in no commit", commitFix)
-			}
-		case f.Committed == NotMet && f.Changed == Met:
+		case f.State == Ignored && !lex().IgnoredMentioned.Match(a.text):
+			return contradicted(false, notCommitted, "%s is ignored, and in no commit", f.Clean).of(f.Clean)
+		case f.State != Ignored && f.Committed == NotMet && f.Changed == Met:
 			admitted := strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed")
-			return contradicted(criticalIf(claim.Sure && !admitted), notCommitted, f.Clean,
-				"the change of "+f.Clean+" is in no commit", commitFix)
+			return contradicted(claim.Sure && !admitted, notCommitted, "the change of %s is in no commit", f.Clean).of(f.Clean)
 		}
 	}
 	return holds
@@ -332,14 +399,12 @@ func (a *audit) commit(c Claim) finding {
 
 // namedCommit checks that a commit is there, checked out and new.
 func (a *audit) namedCommit(name string) finding {
-	i := slices.IndexFunc(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name })
-	if i < 0 {
-		return unchecked("nobody looked")
-	}
-	f, rewritten := a.facts.Commits[i], lex().Rewritten.Match(a.text)
+	f, rewritten := find(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name }), lex().Rewritten.Match(a.text)
 	switch {
+	case f == nil:
+		return unchecked("nobody looked")
 	case f.Exists == NotMet:
-		return contradicted(critical, commitMissing, name, "there is no such commit", commitFix)
+		return contradicted(true, commitMissing, "there is no such commit")
 	case f.Exists != Met:
 		return unchecked("%s", cmp.Or(f.Why, "it could not be looked up"))
 	case f.Reachable == NotMet:
@@ -348,52 +413,13 @@ func (a *audit) namedCommit(name string) finding {
 			found += "; the branch " + f.Branch + " has it"
 		}
 		told := f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree")
-		return contradicted(criticalIf(!told && !rewritten), commitElse, name, found,
-			"check out the branch that has it, or say which one does")
+		return contradicted(!told && !rewritten, commitElse, "%s", found)
 	case f.New == NotMet && rewritten:
 		return unchecked("it was made before the work began, or was rewritten")
 	case f.New == NotMet:
-		return contradicted(critical, commitOld, name, "it was made before the work began", commitFix)
+		return contradicted(true, commitOld, "it was made before the work began")
 	case f.New != Met:
 		return unchecked("it is there; whether it was made in this work is not known")
-	}
-	return holds
-}
-
-// branch checks that a branch is there.
-func (a *audit) branch(c Claim) finding {
-	switch has, ok := a.facts.Branches[c.Name]; {
-	case !ok:
-		return contradicted(shouldFix, commitElse, c.Name, "there is no such branch", "make the branch, or correct the report")
-	case c.Sure && !has:
-		return contradicted(shouldFix, commitElse, c.Name, "that branch does not have what is checked out",
-			"bring the work there, or correct the report")
-	}
-	return holds
-}
-
-// open checks that nothing is committed.
-func (a *audit) open(Claim) finding {
-	if a.facts.Committed != NotMet {
-		return unchecked("a commit was made since the baseline")
-	}
-	return holds
-}
-
-// commitCount checks how many commits were made.
-func (a *audit) commitCount(c Claim) finding {
-	if n := len(a.facts.NewCommits); n != value(c.Total) {
-		return contradicted(shouldFix, commitMissing, "", fmt.Sprintf("%d commits were made since the baseline", n),
-			"correct the number")
-	}
-	return holds
-}
-
-// commitTitle checks that a new commit has the subject that the report gives.
-func (a *audit) commitTitle(c Claim) finding {
-	said := strings.TrimRight(fold(c.Name), ".…")
-	if !slices.ContainsFunc(a.facts.NewCommits, func(s string) bool { return strings.Contains(fold(s), said) }) {
-		return contradicted(shouldFix, commitMissing, "", "no commit since the baseline has that subject", "correct the report")
 	}
 	return holds
 }
@@ -403,7 +429,7 @@ func (a *audit) other(c Claim) finding {
 	pushed := lex().Pushed.Match(c.Text)
 	switch {
 	case pushed && a.facts.Remote == NotMet:
-		return contradicted(critical, notCommitted, "", "the repository has no remote to push to", "correct the report")
+		return contradicted(true, notCommitted, "the repository has no remote to push to")
 	case pushed && a.facts.Pushed == Met:
 		return holds
 	case pushed && a.facts.Pushed == NotMet:
@@ -414,49 +440,46 @@ func (a *audit) other(c Claim) finding {
 
 // name checks that a name in code was made, changed or removed.
 func (a *audit) name(c Claim) finding {
-	n, ok := a.nameFact(c.Name)
-	if !ok {
+	n := a.nameFact(c.Name)
+	if n == nil {
 		return finding{}
 	}
-	const write = "write it, or correct the report"
+	files := slices.DeleteFunc(slices.Clone(n.Files), func(p string) bool { return c.Path != "" && !within(p, c.Path) })
+	used := n.Uses > 0 && (c.Path == "" || len(files) > 0)
 	listed := slices.ContainsFunc(n.Files, project.Manifest)
 	file := a.fileFact(c.Path)
 	switch {
 	case n.Stub && (c.Change == Added || c.Change == Modified) && !lex().Admitted.Match(a.text):
-		return a.stub(c)
+		return stub
 	case c.Change == Added && n.Uses == 0:
-		return contradicted(criticalIf(c.Sure && !n.Was && n.DefinedBefore == 0), nameMissing, c.Name,
-			"nothing has that name", write)
-	case c.Change == Added && c.Path != "" && len(n.Files) > 0 && file != nil && file.State == Exists &&
-		!slices.ContainsFunc(n.Files, func(p string) bool { return within(p, c.Path) }):
-		return contradicted(shouldFix, nameMissing, c.Name, c.Path+" does not have it", "write it there, or correct the report")
-	case c.Change == noneLeft && n.Uses > 0:
-		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it",
-			"replace it there, or correct the report")
-	case c.Part && c.Change == Removed && listed:
-		return contradicted(shouldFix, namePresent, c.Name, firstThree(n.Files)+" still has it",
-			"remove it, or correct the report")
+		return contradicted(c.Sure && !n.Was && n.DefinedBefore == 0, nameMissing, "nothing has that name")
+	case c.Change == Added && !used && len(n.Files) > 0 && file != nil && file.State == Exists:
+		return contradicted(false, nameMissing, "%s does not have it", c.Path)
+	case c.Change == Removed && c.Part && listed:
+		return contradicted(false, namePresent, "%s still has it", firstThree(files))
 	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
-		return contradicted(shouldFix, namePresent, c.Name, "it is still defined", "remove it, or correct the report")
+		return contradicted(false, namePresent, "it is still defined")
+	case c.Change == Removed && c.Sure && n.DefinedBefore == 0 && used:
+		return unchecked("%s still has it", firstThree(files))
 	case c.Sure && c.Change == Modified && n.Uses > 0 && !n.Touched:
 		return unchecked("no changed file has it")
 	case c.Change == Modified && n.Uses > 0 && !a.facts.Programs && !n.Touched:
-		return contradicted(shouldFix, nothingChanged, c.Name, "no program does anything else than before",
-			"do the work, or correct the report")
+		return contradicted(false, nothingChanged, "no program does anything else than before")
 	}
 	return holds
 }
 
-// said checks that something in code is there. Words in backticks that stand nowhere may be something else, too.
-func (a *audit) said(c Claim) finding {
-	n, ok := a.nameFact(c.Name)
-	switch {
-	case ok && n.Stub && !lex().Admitted.Match(a.text):
-		return a.stub(c)
-	case ok && a.facts.Compared == Met && n.Uses == 0 && !n.Was:
-		return unchecked("nothing has that name")
+// stub is the finding about a claim of work that does nothing yet.
+var stub = contradicted(false, nameMissing, "its body is a stub")
+
+// stubIn says which name of a statement does nothing yet.
+func (a *audit) stubIn(s statement) string {
+	for _, term := range s.Terms {
+		if n := a.nameFact(strings.TrimPrefix(term, exactly)); n != nil && n.Stub && !lex().Admitted.Match(a.text) {
+			return "the body of " + code(n.Name) + " is a stub"
+		}
 	}
-	return finding{}
+	return ""
 }
 
 // within reports whether a file is the claimed path, or in it.
@@ -468,20 +491,18 @@ func within(file, claimed string) bool {
 // newTests checks that tests were written.
 func (a *audit) newTests(c Claim) finding {
 	rows := func(t TestChange) bool { return t.Rows }
-	edited := slices.ContainsFunc(a.facts.Tests, func(t TestChange) bool { return t.Change == string(testcode.Edited) })
-	hollow := slices.IndexFunc(a.facts.New, func(t TestChange) bool { return t.Hollow })
-	n, want := len(a.facts.New), max(1, value(c.Total))
+	hollow := find(a.facts.New, func(t TestChange) bool { return t.Hollow })
+	n := len(a.facts.New)
+	enough := n >= max(1, value(c.Total)) || slices.ContainsFunc(slices.Concat(a.facts.New, a.facts.Tests), rows)
 	switch {
-	case hollow >= 0:
-		return unchecked("nothing in the new test %s checks anything", a.facts.New[hollow].Name)
-	case n >= want, slices.ContainsFunc(a.facts.New, func(t TestChange) bool { return t.Rows }),
-		slices.ContainsFunc(a.facts.Tests, rows):
-		return holds
-	case edited:
-		return unchecked("the work has %d new tests, and changed others", n)
+	case hollow != nil:
+		return unchecked("nothing in the new test %s checks anything", hollow.Name)
+	case !enough && c.Part && c.Total == nil && len(a.facts.Tests)+len(a.facts.Moved) > 0:
+		return holds // "and its tests"
+	case !enough && c.Part:
+		return unchecked("the work has %d new tests", n)
 	}
-	return contradicted(shouldFix, testMissing, "", fmt.Sprintf("the work has %d new tests", n),
-		"write the tests, or correct the report")
+	return holdsIf(enough, testMissing, "the work has %d new tests", n)
 }
 
 // restored checks that a file is as it was.
@@ -492,44 +513,11 @@ func (a *audit) restored(c Claim) finding {
 	}) {
 		return finding{} // a part of it was kept
 	}
-	if slices.Contains(a.paths, f.Clean) {
-		return contradicted(shouldFix, fileChanged, f.Clean, "it differs from the baseline",
-			"restore "+code(f.Clean)+", or correct the report")
-	}
-	return holds
-}
-
-// debug checks that lines for debugging were removed.
-func (a *audit) debug(Claim) finding {
-	if len(a.facts.Debug) > 0 {
-		return contradicted(shouldFix, namePresent, "", "there is still "+firstThree(a.facts.Debug),
-			"remove it, or correct the report")
-	}
-	return holds
-}
-
-// clean checks that everything is committed.
-func (a *audit) clean(Claim) finding {
-	switch a.facts.Clean {
-	case Met:
-		return holds
-	case NotMet:
-		return contradicted(shouldFix, notCommitted, a.facts.Uncommitted[0],
-			firstThree(a.facts.Uncommitted)+" is not committed", commitFix)
-	}
-	return unchecked("what is committed is not known")
-}
-
-// sameDependencies checks that there is no new dependency: no file that lists them changed.
-func (a *audit) sameDependencies(Claim) finding {
-	if i := slices.IndexFunc(a.paths, project.Manifest); i >= 0 {
-		return unchecked("%s changed", a.paths[i])
-	}
-	return holds
+	return holdsIf(!slices.Contains(a.paths, f.Clean), fileChanged, "it differs from the baseline")
 }
 
 // change checks the claim that something was changed.
-func (a *audit) change(Claim) finding {
+func (a *audit) change() finding {
 	switch {
 	case a.facts.Committed == Met,
 		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !project.Byproduct(c.Path) }),
@@ -540,36 +528,62 @@ func (a *audit) change(Claim) finding {
 	case a.facts.Earlier:
 		return unchecked("nothing in the tree changed since the last prompt, only before it")
 	}
-	return contradicted(critical, nothingChanged, "", "nothing changed since the baseline",
-		"do the work, or say that nothing was changed")
+	return contradicted(true, nothingChanged, "nothing changed since the baseline")
 }
 
 // scope checks the claim that nothing else was changed, or nothing at all.
 func (a *audit) scope(c Claim) finding {
-	switch n := len(a.paths); {
+	n := len(a.paths)
+	switch {
 	case c.Part && len(a.facts.Tests) > 0: // it is about the tests alone
 		t := a.facts.Tests[0]
-		return contradicted(shouldFix, TestsTampered, t.File, fmt.Sprintf("the test %s was %s", t.Name, t.Change),
-			"say what was done to it and why, or take the change back")
-	case c.Total != nil && c.Sure:
-		return a.fewerFiles(c)
-	case c.Total != nil && n != *c.Total:
-		return contradicted(shouldFix, moreChanged, "", fmt.Sprintf("%d files differ from the baseline", n),
-			"correct the number")
-	case c.Part, c.Total != nil:
+		return contradicted(false, TestsTampered, "the test %s was %s", t.Name, t.Change).of(t.File)
+	case c.Part:
+		return holds
+	case c.Total != nil:
+		return holdsIf(n == *c.Total || c.Sure && n > *c.Total, moreChanged, "%d files differ from the baseline", n)
+	}
+	if c.Change == Modified { // what programs do
+		if a.facts.Programs {
+			return unchecked("a program does something else than before")
+		}
 		return holds
 	}
+	var unnamed []string // files of which the report may tell in other words
 	for _, ch := range a.facts.Changes {
 		inCode := testcode.IsCode(ch.Path) && !testcode.IsTest(ch.Path)
-		claimed := strings.Contains(a.text, strings.ToLower(path.Base(ch.Path))) || slices.ContainsFunc(a.report.Claims,
-			func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), ch.Path) })
 		switch {
-		case ch.Why != "", project.Byproduct(ch.Path), c.Change == "" && claimed,
+		case ch.Why != "", project.Byproduct(ch.Path), c.Change == "" && (a.namesFile(ch.Path) || a.tellsOfTests(ch.Path)),
 			c.Change == Added && ch.Kind != Added, c.Change == Removed && c.Sure && !inCode:
+		case c.Change == "" && !c.Sure && (a.tellsOf(ch.Path) || !slices.ContainsFunc(a.paths, a.namesFile)):
+			unnamed = append(unnamed, ch.Path)
 		default:
-			return contradicted(shouldFix, moreChanged, ch.Path, ch.Path+" was "+string(ch.Kind),
-				"name all files that were changed")
+			return contradicted(false, moreChanged, "%s was %s", ch.Path, ch.Kind).of(ch.Path)
 		}
 	}
+	if len(unnamed) > 1 {
+		return unchecked("which of the changed files it means is not clear: %s", firstThree(unnamed))
+	}
 	return holds
+}
+
+// namesFile reports whether the report names a changed file.
+func (a *audit) namesFile(name string) bool {
+	return strings.Contains(a.text, strings.ToLower(path.Base(name))) || slices.ContainsFunc(a.report.Claims,
+		func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), name) })
+}
+
+// tellsOfTests reports whether a file is one of tests, and the report tells of new or changed tests but names no other
+// file of tests that changed.
+func (a *audit) tellsOfTests(file string) bool {
+	in := func(t TestChange) bool { return t.File == file }
+	written := slices.ContainsFunc(a.report.Claims, func(c Claim) bool { return c.Kind == testsClaim })
+	return testcode.IsTest(file) &&
+		(lex().TestsMentioned.Match(a.words) || written && slices.ContainsFunc(a.facts.New, in)) &&
+		!slices.ContainsFunc(a.paths, func(p string) bool { return testcode.IsTest(p) && a.namesFile(p) })
+}
+
+// tellsOf reports whether the report names something that a changed file has.
+func (a *audit) tellsOf(file string) bool {
+	return slices.ContainsFunc(a.facts.Names, func(n NameFact) bool { return n.Touched && slices.Contains(n.Files, file) })
 }

@@ -76,7 +76,7 @@ func (a *audit) run(c Claim) finding {
 	command := strings.Join(strings.Fields(c.Command), " ")
 	for _, m := range a.facts.Missing {
 		if command != "" && m.line() == command && c.Result == Met {
-			return contradicted(critical, commandMissing, c.Command, m.Why, "correct the report")
+			return contradicted(true, commandMissing, "%s", m.Why)
 		}
 	}
 	runs, exact := a.about(c)
@@ -90,8 +90,8 @@ func (a *audit) run(c Claim) finding {
 	}
 	seen := a.facts.sum(runs)
 	subject := runs[0].line()
-	fails := func(how severity, found string) finding {
-		return contradicted(how, testResult, subject, found, "make "+code(subject)+" pass, or report what fails")
+	fails := func(surely bool, found string) finding {
+		return contradicted(surely, testResult, "%s", found).of(subject)
 	}
 	asBefore := len(seen.fresh)+len(seen.unknown) == 0
 	neither := cmp.Or(seen.why, "the run shows neither")
@@ -100,7 +100,7 @@ func (a *audit) run(c Claim) finding {
 		return unchecked("%s", neither)
 	case c.Result == NotMet:
 		return holds // a report that is worse than the facts is not a lie
-	case outcome == NotMet && asBefore && seen.Counted && c.Part && value(c.Passed) == seen.Passed:
+	case outcome == NotMet && asBefore && seen.Counted && c.Part && c.Passed != nil && *c.Passed <= seen.Passed:
 		return holds // "the other 4 tests pass"
 	case outcome == NotMet && seen.Counted && c.Passed != nil && *c.Passed <= seen.Passed &&
 		a.report.admits(slices.Concat(seen.fresh, seen.old, seen.unknown)):
@@ -108,20 +108,20 @@ func (a *audit) run(c Claim) finding {
 	case outcome == NotMet && !exact:
 		return unchecked("something fails, and what was run is not exactly that: %s", seen.why)
 	case outcome == NotMet && asBefore:
-		return fails(shouldFix, "it fails as it did before the work: "+firstThree(seen.old))
+		return fails(false, "it fails as it did before the work: "+firstThree(seen.old))
 	case outcome == NotMet && (a.report.admits(nil) || c.Part):
-		return fails(shouldFix, seen.why)
+		return fails(false, seen.why)
 	case outcome == NotMet && len(seen.fresh) == 0 && len(seen.Withheld) > 0:
 		return unchecked("it fails, but without %s of the environment: pass what it needs", firstThree(seen.Withheld))
 	case outcome == NotMet && len(seen.fresh) == 0 && len(a.facts.BaseRuns) > 0 && !seen.based:
 		return unchecked("it fails, and it is not known whether it did before: %s", seen.why)
 	case outcome == NotMet:
-		return fails(critical, seen.why)
+		return fails(true, seen.why)
 	case outcome != Met:
 		return unchecked("%s", neither)
 	case c.Result != Met && !c.counted():
 		return unchecked("the claim says no result")
-	case !c.counted(), !seen.Counted && c.Failed == nil && printed(runs[0].Output, cmp.Or(c.Passed, c.Total)):
+	case !c.counted():
 		return holds
 	case !seen.Counted:
 		return unchecked("the run shows no number of tests")
@@ -131,19 +131,9 @@ func (a *audit) run(c Claim) finding {
 	most := seen.Total + seen.Parts
 	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
 		value(c.Total) > most {
-		return contradicted(criticalIf(c.Command != "" && exact), testCount, subject, seen.counts(),
-			"run "+code(subject)+" and report the numbers that it prints")
+		return contradicted(c.Command != "" && exact, testCount, "%s", seen.counts()).of(subject)
 	}
 	return holds
-}
-
-// printed reports whether a command printed that so many passed.
-func printed(output string, n *int) bool {
-	if n == nil {
-		return false
-	}
-	passes := fmt.Sprintf(`(?mi)^\D{0,20}\b%d\b[^\n\d]{0,30}\b(?:pass|ok)`, *n)
-	return regexp.MustCompile(passes).MatchString(output)
 }
 
 // test checks the claim that a test exists and perhaps passes.
@@ -156,10 +146,7 @@ func (a *audit) test(c Claim) finding {
 		failing = failing || slices.ContainsFunc(r.Failures, isIt)
 		complete = complete && (r.outcome() == Met || r.Counted && r.Failed <= len(r.Failures)) && len(r.Passes) == 0
 	}
-	var named NamedTest
-	if i := slices.IndexFunc(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name }); i >= 0 {
-		named = a.facts.Named[i]
-	}
+	named := cmp.Or(find(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name }), &NamedTest{})
 	unknown := named.Now != Met && named.Now != NotMet
 	switch {
 	case slices.ContainsFunc(a.facts.New, func(t TestChange) bool { return t.Hollow && isIt(t.Name) }):
@@ -169,7 +156,7 @@ func (a *audit) test(c Claim) finding {
 	case c.Result == NotMet:
 		return unchecked("it was not seen to fail")
 	case failing && c.Result == Met:
-		return contradicted(critical, testResult, c.Name, "it fails", "make it pass, or report that it fails")
+		return contradicted(true, testResult, "it fails")
 	case failing:
 		return holds // it exists
 	case unknown && named.Name != "" && c.Result != Met:
@@ -181,16 +168,63 @@ func (a *audit) test(c Claim) finding {
 	case named.Now == NotMet && strings.Contains(c.Name, " "):
 		return unchecked("no file has these words in it")
 	case named.Now == NotMet:
-		return contradicted(critical, testMissing, c.Name, "no file has a test of that name",
-			"write the test, or correct the report")
+		return contradicted(true, testMissing, "no file has a test of that name")
 	case complete || c.Result != Met:
 		return holds
 	}
 	return unchecked("it was not seen to pass")
 }
 
-// notMentioned stands in the place of a claim.
-const notMentioned = "nothing is said about it"
+// failedBefore checks the claim that a test, or all that fails now, failed before the work.
+func (a *audit) failedBefore(c Claim) finding {
+	seen := a.facts.sum(a.facts.Runs)
+	var before []string
+	for _, r := range a.facts.BaseRuns {
+		before = append(before, r.Failures...)
+	}
+	isIt := func(name string) bool {
+		return c.Name == "" || testoutput.LastName(name) == testoutput.LastName(c.Name) || strings.HasPrefix(name, c.Name)
+	}
+	switch {
+	case slices.ContainsFunc(before, isIt) && (c.Name != "" || len(seen.fresh)+len(seen.unknown) == 0):
+		return holds
+	case slices.ContainsFunc(seen.fresh, isIt) && (c.Name != "" || len(seen.old)+len(seen.unknown) == 0):
+		return contradicted(true, testResult, "it passed before the work").of(firstThree(seen.fresh))
+	}
+	return unchecked("it was not seen to fail before the work")
+}
+
+// wanting returns what of a statement the change must show: not the subject of a new commit that it quotes, and where it
+// is of results, neither tests that ran nor their files.
+func (a *audit) wanting(s statement) statement {
+	for _, subject := range a.facts.NewCommits {
+		if subject = fold(subject); strings.Contains(fold(s.Text), subject) {
+			quoted := func(word string) bool {
+				return strings.Contains(subject, strings.ToLower(strings.TrimPrefix(word, exactly)))
+			}
+			s.Terms = slices.DeleteFunc(slices.Clone(s.Terms), quoted)
+			s.Words = slices.DeleteFunc(slices.Clone(s.Words), quoted)
+		}
+	}
+	if !s.Result {
+		return s
+	}
+	s.Terms = slices.DeleteFunc(slices.Clone(s.Terms), func(term string) bool {
+		name := strings.TrimPrefix(term, exactly)
+		return testcode.IsTest(term) || slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
+			return slices.ContainsFunc(slices.Concat(r.Passes, r.Failures), func(of string) bool {
+				return testoutput.LastName(of) == name || testoutput.ShortName(of) == name
+			})
+		})
+	})
+	return s
+}
+
+// What stands in the place of a claim about a test.
+const (
+	notMentioned = "nothing is said about it"
+	toldSo       = "the report says so"
+)
 
 // tampering returns the tests of the baseline that are gone, do not run, or were changed. They are no claims. A test
 // that went away without a word is held against the report; where the report tells it, a person must look.
@@ -206,8 +240,15 @@ func (a *audit) tampering() (list []Discrepancy) {
 		}
 		d := Discrepancy{Kind: TestsTampered, Severity: shouldFix, Subject: t.File, Claimed: notMentioned,
 			Fix: "say what was done to it and why, or take the change back"}
+		told := slices.ContainsFunc(sentences(a.text), func(s string) bool {
+			return lex().TestGoneWord.Match(s) &&
+				(len(name) > 3 && hasWord(s, name) || testcode.IsTest(t.File) && strings.Contains(s, file))
+		})
 		if mentioned {
 			d.Claimed = "the report mentions it"
+		}
+		if told && (t.Change == "removed" && t.Now == "" || t.Change == "disabled") {
+			d.Claimed, d.Severity, d.Fix = toldSo, info, "" // a person must look at it
 		}
 		switch t.Change {
 		case "removed":
@@ -216,7 +257,7 @@ func (a *audit) tampering() (list []Discrepancy) {
 				d.Found += ", or became " + t.Now
 			}
 			if mentioned && a.subjectRemoved(t) {
-				d.Severity, d.Fix = info, ""
+				d.Severity, d.Fix, d.Claimed = info, "", "the report mentions it"
 			}
 			if !mentioned && !lex().GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t) {
 				d.Severity, d.Fix = critical, "put the test back, or say why it is gone"

@@ -63,12 +63,9 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 		case lex().GoneFile.Match(rest) || at >= 0 && lex().GoneFile.Match(said[at:]):
 			kind = Removed
 		}
-		if from := lex().FromTo.Regexp().FindString(rest); from != "" {
-			if to, _ := pathList(rest[len(from):]); len(to) == 1 {
-				r.changed(item, paths[0], Removed)
-				r.changed(item, to[0], Added)
-				return true
-			}
+		if to := pathsBehind(lex().FromTo, rest); len(to) == 1 {
+			r.moved(item, paths[0], to[0])
+			return true
 		}
 	}
 	if !listed && !lex().Doing.Match(rest) && !isVerb && kind == "" {
@@ -85,25 +82,12 @@ const nearby = 200 // bytes around a path that are read to see what is said of i
 // fileClaims reads which files a clause says were changed. A file that is the object of a verb surely was, one in which
 // something was done probably was, and any other is only named.
 func (r *Report) fileClaims(s string) {
-	verb := ""       // whose objects the paths of a list are
-	place := false   // the list is one of places
-	last := -1       // the end of the path before
-	var lists string // between the paths of a list
-	for _, m := range lex().AnyPath.FindAllIndex(s) {
-		word := s[m[2]:m[3]]
-		p := tidyPath(word)
-		if !isPath(p) {
-			continue
-		}
-		before, after := s[max(0, m[2]-nearby):m[2]], s[m[3]:min(len(s), m[3]+nearby)]
+	verb := ""     // whose objects the paths of a list are
+	place := false // the list is one of places
+	for _, in := range pathsIn(s) {
+		before, after := s[max(0, in.from-nearby):in.from], s[in.to:min(len(s), in.to+nearby)]
 		after = after[len(lex().AfterPath.Regexp().FindString(after)):]
-		lists = ""
-		if last >= 0 && m[2] >= last {
-			lists = s[last:m[2]]
-		}
-		inList := lists != "" && lex().ListSeparator.Regexp().FindString(lists) == lists
-		last = m[3]
-		if !inList {
+		if !in.listed {
 			verb, place = "", false
 			if v := lex().LastVerb.Find(before); v != nil {
 				verb = strings.ToLower(v[1])
@@ -111,23 +95,20 @@ func (r *Report) fileClaims(s string) {
 				place = lex().PlaceWord.Match(before) || lex().InBracket.Match(before)
 			}
 		}
-		claim := Claim{Kind: fileClaim, Text: s, Path: p}
+		claim := Claim{Kind: fileClaim, Text: s, Path: in.path}
 		switch {
-		case lex().AsPart.Match(after) && verb != "" && !inList:
+		case lex().AsPart.Match(after) && verb != "" && !in.listed:
 			verb = ""
 			continue
 		case verb == "renamed" || verb == "moved":
-			from := lex().FromTo.Regexp().FindString(after)
-			if to, _ := pathList(after[len(from):]); from != "" && len(to) == 1 {
-				r.changed(s, p, Removed)
-				r.changed(s, to[0], Added)
+			if to := pathsBehind(lex().FromTo, after); len(to) == 1 {
+				r.moved(s, in.path, to[0])
 			}
 			return
 		case verb != "":
 			claim.Change, _ = kindOfWord(verb)
 			claim.Sure = true
-			arrow := lex().FromTo.Regexp().FindString(after)
-			if to, _ := pathList(after[len(arrow):]); arrow != "" && len(to) > 0 {
+			if len(pathsBehind(lex().FromTo, after)) > 0 {
 				claim.Sure, claim.Change, verb = false, "", "" // "added a.go to b.go"
 			} else if !lex().ClearEnd.Match(after) {
 				if claim.Change == Removed && !lex().FileNoun.Match(after) {
@@ -136,8 +117,8 @@ func (r *Report) fileClaims(s string) {
 				claim.Change, claim.Sure = "", lex().FileNoun.Match(after)
 			}
 		case lex().Replaced.Match(after):
-			if to, _ := pathList(after[len(lex().Replaced.Regexp().FindString(after)):]); len(to) == 1 {
-				r.add(Claim{Kind: fileClaim, Text: s, Path: p, Change: Removed})
+			if to := pathsBehind(lex().Replaced, after); len(to) == 1 {
+				r.add(Claim{Kind: fileClaim, Text: s, Path: in.path, Change: Removed})
 				r.add(Claim{Kind: fileClaim, Text: s, Path: to[0], Change: Added})
 				return
 			}
@@ -166,6 +147,44 @@ func (r *Report) folders(s string) {
 		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
 			r.changed(s, m[1], kind)
 		}
+	}
+}
+
+// testsBeside reads how many tests a clause says to be there for what was made. It returns the clause without these
+// words.
+func (r *Report) testsBeside(s, m string) string {
+	for _, pattern := range []*lazy.Pattern{lex().TestsBeside, lex().NewOfTests} {
+		at := pattern.Regexp().FindStringSubmatchIndex(m)
+		if at == nil || lex().Succeeds.Match(m[:at[0]]) && pattern == lex().TestsBeside || lex().NewTests.Match(m) ||
+			pattern == lex().TestsBeside && (lex().Numbers.Match(m) || lex().OnlyCounts.Match(m)) ||
+			lex().TestsOfFile.Match(s) && len(clausePaths(s)) > 0 {
+			continue
+		}
+		if behind := pattern == lex().TestsBeside && at[4] >= 0; behind &&
+			(lex().TestThing.Match(m[at[4]:at[5]]) || lex().Succeeds.Match(m[at[4]:at[5]])) ||
+			pattern == lex().NewOfTests && !lex().TestSubject.Match(r.Text) {
+			continue
+		}
+		n := numeral(lex().NumberWord.Regexp().FindString(m[at[0]:at[1]]))
+		r.add(Claim{Kind: testsClaim, Text: s, Total: n, Part: true})
+		m = m[:at[0]] + strings.Repeat(" ", at[1]-at[0]) + m[at[1]:]
+	}
+	return m
+}
+
+// failedBefore reads which tests a sentence says to have failed before the work; without a name, those that fail now.
+func (r *Report) failedBefore(s string) {
+	var names []string
+	for _, f := range append(lex().TestName.FindAll(s), lex().Quoted.FindAll(s)...) {
+		if !isPath(f[1]) && !lex().Program.Match(f[1]) && !slices.Contains(names, f[1]) {
+			names = append(names, f[1])
+		}
+	}
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, name := range names {
+		r.add(Claim{Kind: beforeClaim, Text: s, Name: name})
 	}
 }
 
@@ -200,23 +219,20 @@ func (r *Report) testNames(s, m string) {
 	case lex().Succeeds.Match(said):
 		c.Result = Met
 	}
-	success := -1
-	if at := lex().Succeeds.FindAllIndex(s); len(at) > 0 {
-		success = at[0][1]
-	}
-	result := c.Result
+	success := lex().Succeeds.Regexp().FindStringIndex(s)
 	for _, n := range names {
-		c.Name, c.Result = n, result
-		if at := strings.Index(s, n); result == Met && success >= 0 && at > success {
-			between := s[success:at]
-			if others := lex().OtherTests.FindAllIndex(between); len(others) > 0 && !lex().Succeeds.Match(between) {
-				c.Result = "" // it is one of the others
-				if lex().ErrorWord.Match(s[success:]) {
-					c.Result = NotMet
+		one := c
+		one.Name = n
+		if at := strings.Index(s, n); c.Result == Met && success != nil && at > success[1] {
+			between := s[success[1]:at]
+			if lex().OtherTests.Match(between) && !lex().Succeeds.Match(between) {
+				one.Result = "" // it is one of the others
+				if lex().ErrorWord.Match(s[success[1]:]) {
+					one.Result = NotMet
 				}
 			}
 		}
-		r.add(c)
+		r.add(one)
 	}
 }
 
@@ -244,30 +260,24 @@ func (r *Report) commits(s, m, whole string) {
 
 // names reads which functions and other names in code a clause says were made, changed or removed.
 func (r *Report) names(s string) {
-	add := func(quoted string, kind ChangeKind, path string) { r.quotedNames(s, quoted, kind, path, false) }
 	if m := lex().NameRenamed.Find(lex().BareRenamed.Replace(s, "renamed $1`$2` to `$3`")); m != nil {
-		add(m[1]+m[3], Removed, "")
-		add(m[2]+m[4], Added, "")
+		r.quotedNames(s, m[1]+m[3], Removed, only(clausePaths(s)), !lex().Alias.Match(r.Text))
+		r.quotedNames(s, m[2]+m[4], Added, "", false)
 		return
 	}
 	if m := lex().NameMade.FindAllIndex(s); len(m) > 0 {
 		at := m[0]
 		words, quoted, behind := s[at[2]:at[3]], s[at[4]:at[5]], s[at[5]:]
 		if !lex().NoName.Match(words) && !lex().NoNameBehind.Match(behind) {
-			in := lex().InPath.Regexp().FindString(behind)
-			to, _ := pathList(behind[len(in):])
-			path := ""
-			if in != "" && len(to) == 1 {
-				path = to[0]
-			}
-			r.quotedNames(s, quoted, Added, path, lex().CodeKind.Match(words))
+			in := only(pathsBehind(lex().InPath, behind))
+			r.quotedNames(s, quoted, Added, in, lex().CodeKind.Match(words))
 		}
 	}
 	if m := lex().NameDropped.Find(s); m != nil {
-		add(m[1], Removed, "")
+		r.quotedNames(s, m[1], Removed, "", false)
 	}
 	if m := lex().NameEdited.Find(s); m != nil && !lex().Commenting.Match(strings.ToLower(masked(s))) {
-		add(cmp.Or(m[1], m[2]), Modified, "")
+		r.quotedNames(s, m[1]+m[2], Modified, "", false)
 	}
 	if m := lex().Dependency.Find(s); m != nil {
 		kind, _ := kindOfWord(m[1])
@@ -291,15 +301,11 @@ func (r *Report) version(s string) {
 
 func (r *Report) quotedNames(s, quoted string, kind ChangeKind, path string, sure bool) {
 	for _, q := range lex().Quoted.FindAll(quoted) {
-		m := lex().CodeName.Find(q[1])
-		if m != nil && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) {
-			r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: kind, Path: path, Sure: sure})
+		if name := codeName(q[1]); name != "" {
+			r.add(Claim{Kind: nameClaim, Text: s, Name: name, Change: kind, Path: path, Sure: sure})
 		}
 	}
 }
-
-// noneLeft is the change of a name that nothing uses any more.
-const noneLeft ChangeKind = "no longer used"
 
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
@@ -310,32 +316,10 @@ func (r *Report) others(s, m string) {
 			c.Total = numeral(n[1])
 		}
 		r.add(c)
-	case lex().OtherDone.Match(m):
+	case lex().OtherDone.Match(m) || lex().DebugGone.Match(s):
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
-	if lex().DebugGone.Match(s) {
-		r.add(Claim{Kind: debugClaim, Text: s})
-	}
-	if lex().DoneNow.Match(m) {
-		r.add(Claim{Kind: changeClaim, Text: s})
-	}
-}
-
-// scope reads that nothing else was changed, or nothing at all, and that nothing uses a name any more.
-func (r *Report) scope(s, m string) {
-	if f := lex().NoneLeft.Find(s); f != nil {
-		r.quotedNames(s, f[1]+f[2], noneLeft, "", false)
-	}
-	switch {
-	case lex().TestsUntouched.Match(m) && !lex().Except.Match(m):
-		r.add(Claim{Kind: scopeClaim, Text: s, Part: true})
-	case lex().TreeClean.Match(m), lex().TreeClean.Match(strings.ReplaceAll(s, "`", "")):
-		r.add(Claim{Kind: cleanClaim, Text: s})
-	case lex().NoDependency.Match(m):
-		r.add(Claim{Kind: sameClaim, Text: s})
-	case lex().OnlyThis.Match(m) && !lex().Supposed.Match(m):
-		r.add(Claim{Kind: scopeClaim, Text: s})
-	}
+	r.says(s, m, lex().DoneNow, nil, Claim{Kind: changeClaim})
 }
 
 func atoi(s string) *int {

@@ -96,7 +96,6 @@ func (c *Claim) count(s, m string) {
 	}
 	if f := lex().OfPass.Find(words); f != nil {
 		c.Passed, c.Total = atoi(f[1]), atoi(f[2])
-		return
 	}
 	for _, f := range lex().Numbers.FindAll(words) {
 		if !lex().OtherThings.Match(f[2]) {
@@ -107,7 +106,8 @@ func (c *Claim) count(s, m string) {
 		c.number(f[1], f[2])
 	}
 	if f := lex().NumberOfTests.Find(words); f != nil && c.Passed == nil && c.Total == nil && value(c.Failed) == 0 {
-		if n := atoi(f[1] + f[2]); lex().Succeeds.Match(m) {
+		ran := strings.HasPrefix(strings.ToLower(f[0]), "ran")
+		if n := atoi(f[1] + f[2]); lex().Succeeds.Match(m) && c.Skipped == nil && !ran {
 			c.Passed = n
 		} else {
 			c.Total = n

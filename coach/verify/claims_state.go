@@ -1,55 +1,123 @@
 package verify
 
 import (
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// kept reads which files a clause says to be as they were.
-func (r *Report) kept(s string) {
+// says adds a claim if a text has its words, and not those that make it another one. A group of the words is its name or
+// its number.
+func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim) {
+	f := words.Find(text)
+	if f == nil || unless != nil && unless.Match(text) {
+		return
+	}
+	c.Text = clause
+	if group := strings.Join(f[1:], ""); c.Kind == branchClaim || c.Kind == titleClaim {
+		c.Name = group
+	} else {
+		c.Total = numeral(group)
+	}
+	r.add(c)
+}
+
+// extent reads how much a clause says was changed: nothing, nothing else, no new file, or a number of files. Such clauses
+// deny something, so they are read before denials are left out.
+func (r *Report) extent(s, m string) {
+	l := lex()
+	r.says(s, s, l.NoneLeft, nil, Claim{Kind: otherClaim})
+	r.says(s, m, l.TestsUntouched, l.Except, Claim{Kind: scopeClaim, Part: true})
+	r.says(s, strings.ReplaceAll(s, "`", ""), l.TreeClean, nil, Claim{Kind: cleanClaim})
+	r.says(s, m, l.NoDependency, nil, Claim{Kind: sameClaim})
+	r.says(s, m, l.OnlyThis, l.Supposed, Claim{Kind: scopeClaim})
+	if at := l.Unchanged.Regexp().FindStringIndex(m); at != nil && !l.UnchangedPart.Match(m[at[1]:]) &&
+		!l.PartOf.Match(m[:at[0]]) {
+		words := strings.ToLower(m[at[0]:at[1]])
+		inCode := strings.Contains(words, "code") || strings.Contains(words, "source") || strings.HasPrefix(words, "doc")
+		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed, Sure: inCode && !strings.HasPrefix(words, "the code")})
+	}
+	r.says(s, m, l.NoFunctional, nil, Claim{Kind: scopeClaim, Change: Modified})
+	r.says(s, s, l.EmptyDiff, nil, Claim{Kind: scopeClaim, Change: Removed})
+	r.says(s, m, l.NoNewFile, nil, Claim{Kind: scopeClaim, Change: Added})
+	r.says(s, m, l.FileCount, nil, Claim{Kind: scopeClaim})
+}
+
+// fates reads which files a clause says to be as they were, and, if it may, which to be gone.
+func (r *Report) fates(s string, gone bool) {
 	var list []string
-	last := -1
-	for _, m := range lex().AnyPath.FindAllIndex(s) {
-		p := tidyPath(s[m[2]:m[3]])
-		if !isPath(p) {
-			continue
-		}
-		before := s[max(0, m[2]-nearby):m[2]]
-		if last < 0 || lex().ListSeparator.Regexp().FindString(s[last:m[2]]) != s[last:m[2]] {
+	for _, in := range pathsIn(s) {
+		before, after := s[max(0, in.from-nearby):in.from], s[in.to:min(len(s), in.to+nearby)]
+		if !in.listed {
 			list = nil
 		}
-		said := len(list) == 0 && lex().KeptBefore.Match(before)
-		if len(list) > 0 || !lex().PartOf.Match(before) {
-			list = append(list, p)
+		kept := len(list) == 0 && lex().KeptBefore.Match(before) || lex().KeptBehind.Match(after)
+		if len(list) > 0 || !lex().PartOf.Match(before) || lex().RidOf.Match(before) {
+			list = append(list, in.path)
 		}
-		last = m[3]
-		if said || lex().KeptBehind.Match(s[last:min(len(s), last+nearby)]) {
+		if kept || gone && (lex().GoneBehind.Match(after) || lex().RidOf.Match(before)) {
 			for _, p := range list {
-				r.add(Claim{Kind: backClaim, Text: s, Path: p, Sure: true})
+				if kept {
+					r.add(Claim{Kind: backClaim, Text: s, Path: p, Sure: true})
+				} else {
+					r.changed(s, p, Removed)
+				}
 			}
 		}
 	}
 }
 
-// extent reads how much a clause says was changed: nothing, no new file, or a number of files.
-func (r *Report) extent(s, m string) {
-	if at := lex().Unchanged.Regexp().FindStringIndex(m); at != nil && !lex().UnchangedPart.Match(m[at[1]:]) &&
-		!lex().PartOf.Match(m[:at[0]]) {
-		words := strings.ToLower(m[at[0]:at[1]])
-		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed, Sure: strings.Contains(words, "code") &&
-			!strings.HasPrefix(words, "the code")})
-	} else if lex().EmptyDiff.Match(s) {
-		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed})
+// leftovers reads what a clause says to be gone, to be elsewhere, or to be there still.
+func (r *Report) leftovers(s, m string) {
+	l := lex()
+	supposed := l.Supposed.Match(l.Mark.Replace(m, " ")) || l.Unlike.Match(m)
+	if r.fates(s, !supposed); supposed {
+		return
 	}
-	if lex().NoNewFile.Match(m) {
-		r.add(Claim{Kind: scopeClaim, Text: s, Change: Added})
+	paths := clausePaths(s)
+	in := only(paths)
+	late := l.Earlier.Match(l.Passed.Replace(m, " "))
+	still := ""
+	if f := l.Still.Find(s); f != nil {
+		still = strings.Trim(f[1]+f[2], "`")
 	}
-	if f := lex().FileCount.Find(m); f != nil {
-		r.add(Claim{Kind: scopeClaim, Text: s, Total: numeral(f[1])})
+	if l.MarksGone.Match(s) || l.AllGone.Match(m) && !late || l.NameRenamed.Match(s) && l.Throughout.Match(m) ||
+		isPath(still) || codeName(still) != "" {
+		r.add(Claim{Kind: otherClaim, Text: s})
 	}
+	if f := l.NameGone.Find(s); f != nil && !late {
+		r.quotedNames(s, f[1]+f[2], Removed, "", false)
+	}
+	if f := l.TestsOfFile.Find(s); f != nil && testcode.IsTest(in) {
+		r.add(Claim{Kind: inFileClaim, Text: s, Path: in, Total: numeral(f[1] + f[2])})
+	}
+	if f := l.FileMoved.Find(s); f != nil && isPath(f[1]) && isPath(f[2]) {
+		r.moved(s, f[1], f[2])
+	}
+	if f := l.FolderTo.Find(s); f != nil && !late {
+		r.changed(s, f[1]+f[2], "")
+	}
+	if f := l.DocumentHas.Find(s); f != nil && isPath(f[1]) && !l.Earlier.Match(m) {
+		r.add(Claim{Kind: fileClaim, Text: s, Path: f[1]})
+	}
+	if l.OnlyFile.Match(m) && len(paths) > 0 {
+		r.add(Claim{Kind: scopeClaim, Text: s})
+	}
+	r.says(s, m, l.FilesChanged, nil, Claim{Kind: scopeClaim, Sure: true})
+}
+
+// history reads which branches and commits a clause names.
+func (r *Report) history(s, m string) {
+	l := lex()
+	r.says(s, s, l.Branch, l.OtherBranch, Claim{Kind: branchClaim})
+	r.says(s, s, l.OnBranch, nil, Claim{Kind: branchClaim, Sure: true})
+	r.says(s, s, l.CommitCount, nil, Claim{Kind: countClaim})
+	if !l.CommitOther.Match(m) {
+		r.says(s, s, l.CommitSubject, nil, Claim{Kind: titleClaim})
+	}
+	r.says(s, s, l.CommitHolds, nil, Claim{Kind: commitClaim})
 }
 
 // numeral reads a number in digits or as a word.
@@ -60,61 +128,12 @@ func numeral(s string) *int {
 	return atoi(s)
 }
 
-// history reads which branches and commits a clause names.
-func (r *Report) history(s string) {
-	if f := lex().Branch.Find(s); f != nil && !lex().OtherBranch.Match(s) {
-		r.add(Claim{Kind: branchClaim, Text: s, Name: f[1] + f[2] + f[3]})
+// codeName returns the name in code that stands in quotes: not of a file, a program, a test or a commit.
+func codeName(quoted string) string {
+	l := lex()
+	f := l.CodeName.Find(quoted)
+	if f == nil || isPath(quoted) || l.Program.Match(quoted+" ") || l.TestName.Match(quoted) || l.CommitHash.Match(quoted) {
+		return ""
 	}
-	if f := lex().OnBranch.Find(s); f != nil {
-		r.add(Claim{Kind: branchClaim, Text: s, Name: f[1], Sure: true})
-	}
-	if f := lex().CommitCount.Find(s); f != nil {
-		r.add(Claim{Kind: countClaim, Text: s, Total: numeral(f[1])})
-	}
-	if f := lex().CommitSubject.Find(s); f != nil && !lex().CommitOther.Match(masked(s)) {
-		r.add(Claim{Kind: titleClaim, Text: s, Name: f[1]})
-	}
-	if lex().CommitHolds.Match(s) {
-		r.add(Claim{Kind: commitClaim, Text: s})
-	}
-}
-
-// mentions reads what a clause says to be there by its name in code. A clause with facts of other kinds that no claim
-// covers becomes a claim that nobody can check.
-func (r *Report) mentions(s, m string) {
-	covered := slices.ContainsFunc(r.Claims, func(c Claim) bool { return c.Kind != changeClaim && !c.Part })
-	if lex().HasNow.Match(m) && !lex().Drops.Match(m) && !lex().Earlier.Match(m) {
-		for _, q := range lex().Spans.FindAll(s) {
-			f := lex().CodeName.Find(q[1])
-			if f != nil && len(f[1]) > 2 && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) &&
-				!lex().CommitHash.Match(q[1]) && !slices.ContainsFunc(r.Claims, func(c Claim) bool {
-				return c.Name == f[1]
-			}) {
-				r.add(Claim{Kind: saidClaim, Text: s, Name: f[1]})
-			}
-		}
-		if f := lex().NameBare.FindAllIndex(s); len(f) > 0 {
-			if paths, _ := pathList(s[f[0][1]:]); len(paths) > 0 && testcode.IsCode(path.Base(paths[0])) {
-				r.add(Claim{Kind: saidClaim, Text: s, Name: s[f[0][2]:f[0][3]]})
-			}
-		}
-	}
-	if lex().Unseen.Match(s) || !covered && lex().Uncovered.Match(m) {
-		r.add(Claim{Kind: otherClaim, Text: s})
-	}
-}
-
-// listed reads what an item of a list or the row of a table begins with: a name in code that is said to be there.
-func (r *Report) listed(item string) {
-	m := masked(item)
-	if lex().Denied.Match(m) || lex().Supposed.Match(m) || lex().Drops.Match(m) || lex().NotDone.Match(item) {
-		return
-	}
-	for _, q := range lex().Spans.FindAll(lex().ItemSpans.Regexp().FindString(item)) {
-		f := lex().CodeName.Find(q[1])
-		if f != nil && len(f[1]) > 2 && !isPath(q[1]) && !lex().Program.Match(q[1]+" ") && !lex().TestName.Match(q[1]) &&
-			!lex().CommitHash.Match(q[1]) {
-			r.add(Claim{Kind: saidClaim, Text: item, Name: f[1]})
-		}
-	}
+	return f[1]
 }

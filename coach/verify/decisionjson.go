@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -25,40 +27,34 @@ var (
 //
 // Numbers may stand in quotes, a list may be null or one value. Unknown keys and contracts_honored are ignored. An
 // unknown status is Unverified, an unknown priority is High.
-func ParseDecision(data []byte) (Decision, error) {
-	d, err := parseDecision(data)
-	if err != nil {
-		return Decision{}, fmt.Errorf("verify: decision: %w", err)
-	}
-	return d, nil
-}
-
-func parseDecision(data []byte) (Decision, error) {
+func ParseDecision(data []byte) (d Decision, err error) {
+	defer func() {
+		if err != nil {
+			d, err = Decision{}, fmt.Errorf("verify: decision: %w", err)
+		}
+	}()
 	if err := readable(data); err != nil {
-		return Decision{}, err
+		return d, err
 	}
 	object, beside, err := lastDecision(data)
 	if err != nil {
-		return Decision{}, err
+		return d, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
 	v, err := decode(dec)
 	if err != nil {
-		return Decision{}, err
+		return d, err
 	}
 	m := v.(map[string]any)
 	said, _ := m["decision"].(string)
-	d := Decision{
-		Verdict:   verdict(strings.ToLower(strings.TrimSpace(said))),
-		TaskID:    text(m["task_id"]),
-		Rationale: text(m["rationale"]),
-	}
+	d = Decision{Verdict: verdict(strings.ToLower(strings.TrimSpace(said))), TaskID: text(m["task_id"]),
+		Rationale: text(m["rationale"])}
 	switch {
 	case d.Verdict != Approve && d.Verdict != Feedback:
-		return Decision{}, errVerdict
+		return d, errVerdict
 	case d.Verdict == Approve && saysOtherwise(beside):
-		return Decision{}, errConflictingDecision
+		return d, errConflictingDecision
 	}
 	for _, v := range list(m["requirements_verified"]) {
 		if c, ok := v.(map[string]any); ok {
@@ -166,23 +162,13 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 
 // saysOtherwise reports whether some text has a decision that is not an approval.
 func saysOtherwise(texts [][]byte) bool {
-	for _, t := range texts {
-		for _, m := range lex().BesideKey.FindAll(string(t)) {
-			if !strings.EqualFold(m[1], string(Approve)) {
-				return true
-			}
-		}
-	}
-	return false
+	decisions := lex().BesideKey.FindAll(string(bytes.Join(texts, []byte("\n"))))
+	return slices.ContainsFunc(decisions, func(m []string) bool { return !strings.EqualFold(m[1], string(Approve)) })
 }
 
 func hasDecision(object []byte) bool {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &fields)
-	for key := range fields {
-		if strings.EqualFold(key, "decision") {
-			return true
-		}
-	}
-	return false
+	names := slices.Collect(maps.Keys(fields))
+	return slices.ContainsFunc(names, func(key string) bool { return strings.EqualFold(key, "decision") })
 }

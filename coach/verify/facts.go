@@ -1,9 +1,9 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,14 +22,16 @@ type Witness interface {
 // Query is what a [Witness] is asked. It answers its own part and leaves the rest. The parts from the agent's report
 // are data to look for, and are never run.
 type Query struct {
-	Baseline string     // the revision at which the work began, as the host names it; empty: its snapshot
-	Paths    []string   // claimed paths, in any spelling
-	Commits  []string   // claimed commits
-	Tests    []string   // names of tests that the report names
-	Names    []string   // names in code, such as functions, that the report says were made, changed or removed
-	Words    []string   // texts that the report says to be gone from the tree
-	Branches []string   // that the report names
-	Shown    []string   // words and numbers that the change must show; one behind "=" as a whole word
+	Baseline string   // the revision at which the work began, as the host names it; empty: its snapshot
+	Paths    []string // claimed paths, in any spelling
+	Commits  []string // claimed commits
+	Tests    []string // names of tests that the report names
+	Before   bool     // whether tests failed on the baseline is asked
+	Names    []string // names in code, such as functions, that the report says were made, changed or removed
+	Branches []string // that the report names
+	// Shown has words and numbers that the change must show: one behind "=" as a whole word, "=5 minutes" in any unit. A
+	// number behind "<" is one that the files that changed must have had.
+	Shown    []string
 	Claimed  [][]string // commands that the report names, in words
 	Commands [][]string // commands that the host wants to be run, in words
 }
@@ -68,14 +70,12 @@ type Facts struct {
 	New      []TestChange `json:"new_tests,omitempty"`   // that run and were not on the baseline
 	Named    []NamedTest  `json:"named_tests,omitempty"`
 	Names    []NameFact   `json:"names,omitempty"`
-	Words    []WordFact   `json:"words,omitempty"`
 	// Shown has those words of the query that the change of programs and settings shows, Written those that the change of
 	// documents shows, and Dropped those of a removed line that no new line of its file has.
 	Shown    []string  `json:"shown,omitempty"`
 	Written  []string  `json:"written,omitempty"`
 	Dropped  []string  `json:"dropped,omitempty"`
 	Programs bool      `json:"programs,omitempty"` // a program that is not a test does something else than before
-	Debug    []string  `json:"debug,omitempty"`    // lines for debugging in changed programs: none was removed
 	Suspects []Suspect `json:"suspects,omitempty"`
 	Missing  []Run     `json:"missing_commands,omitempty"` // that the report names and the project does not have
 	// Unseen says what a witness could not look at and why, a sentence each, for people.
@@ -113,19 +113,17 @@ const (
 
 // FileFact is what is known of a claimed path.
 type FileFact struct {
-	Path       string     `json:"path"`            // as it was asked
-	Clean      string     `json:"clean,omitempty"` // in slashes, from the top of the tree, as it is spelled there
-	State      FileState  `json:"state,omitempty"`
-	Changed    Status     `json:"changed"` // it differs from the baseline
-	Kind       ChangeKind `json:"kind,omitempty"`
-	Known      bool       `json:"known,omitempty"`  // the baseline has it
-	Committed  Status     `json:"committed"`        // its change is in a commit
-	Slight     string     `json:"slight,omitempty"` // why its change is hardly one: it is empty, or only blanks changed
-	Tests      *int       `json:"tests,omitempty"`  // how many it declares, where that is known; Rows: some have rows
-	Rows       bool       `json:"rows,omitempty"`
-	Comments   bool       `json:"comments,omitempty"` // only its comments changed
-	Executable Status     `json:"executable"`         // it is a file that may be executed
-	Why        string     `json:"why,omitempty"`
+	Path      string     `json:"path"`            // as it was asked
+	Clean     string     `json:"clean,omitempty"` // in slashes, from the top of the tree, as it is spelled there
+	State     FileState  `json:"state,omitempty"`
+	Changed   Status     `json:"changed"` // it differs from the baseline
+	Kind      ChangeKind `json:"kind,omitempty"`
+	Known     bool       `json:"known,omitempty"`    // the baseline has it
+	Committed Status     `json:"committed"`          // its change is in a commit
+	Slight    string     `json:"slight,omitempty"`   // why its change is hardly one: it is empty, or only blanks changed
+	Tests     *int       `json:"tests,omitempty"`    // how many it declares, where that is known
+	Comments  bool       `json:"comments,omitempty"` // only its comments changed
+	Why       string     `json:"why,omitempty"`
 }
 
 // CommitFact is what is known of a claimed commit.
@@ -183,19 +181,6 @@ type NameFact struct {
 	Touched       bool     `json:"touched"`         // a changed file has it, or had it
 	Stub          bool     `json:"stub,omitempty"`  // it is declared, and does nothing yet
 	Files         []string `json:"files,omitempty"` // of the tree that have it in a line that counts
-}
-
-// WordFact is where a text stands, and where it stood at the baseline.
-type WordFact struct {
-	Word   string     `json:"word"`
-	Now    []WordLine `json:"now,omitempty"`
-	Before []WordLine `json:"before,omitempty"`
-}
-
-// WordLine is a line of a file that has a text.
-type WordLine struct {
-	File    string `json:"file"`
-	Defines bool   `json:"defines,omitempty"` // it declares something of that name
 }
 
 // NamedTest is a test that the report names.
@@ -256,10 +241,7 @@ func (r Run) line() string { return strings.Join(r.Command, " ") }
 
 // runOf returns the run of a command, nil without one.
 func runOf(runs []Run, command []string) *Run {
-	if i := slices.IndexFunc(runs, func(r Run) bool { return slices.Equal(r.Command, command) }); i >= 0 {
-		return &runs[i]
-	}
-	return nil
+	return find(runs, func(r Run) bool { return slices.Equal(r.Command, command) })
 }
 
 // failures sorts the failures of a run by the run on the baseline: fresh passed there, old failed there too, and of
@@ -272,11 +254,9 @@ func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 	if len(r.Failures) == 0 {
 		whole := []string{code(r.line()) + " (" + r.found() + ")"}
 		switch {
-		case base == nil:
-			return nil, nil, whole
-		case base.outcome() == Met:
+		case base != nil && base.outcome() == Met:
 			return whole, nil, nil
-		case base.outcome() == NotMet && len(base.Failures) == 0:
+		case base != nil && base.outcome() == NotMet && len(base.Failures) == 0:
 			return nil, whole, nil
 		}
 		return nil, nil, whole
@@ -382,68 +362,40 @@ func (f Facts) unreached() (list []TestChange) {
 
 // seen reports whether a witness saw anything.
 func (f Facts) seen() bool {
-	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 || slices.ContainsFunc(f.Files, FileFact.known) ||
-		slices.ContainsFunc(f.Commits, CommitFact.known) ||
+	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 ||
+		slices.ContainsFunc(f.Files, func(x FileFact) bool { return x.State != "" }) ||
+		slices.ContainsFunc(f.Commits, func(c CommitFact) bool { return c.Exists == Met || c.Exists == NotMet }) ||
 		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.Counted || r.outcome() != Unverified })
 }
 
-func (f FileFact) known() bool   { return f.State != "" }
-func (f CommitFact) known() bool { return f.Exists == Met || f.Exists == NotMet }
-func (r Run) known() bool        { return r.Status == Met || r.Status == NotMet }
-
-// merge returns what f and g say together. Of two facts about one thing, the later one (of g) counts, unless only the
-// earlier one is known. A comparison with a baseline replaces another one as a whole.
+// merge returns what f and g say together. Of two facts about one thing, the later one (of g) counts. A comparison with
+// a baseline replaces another one as a whole.
 func (f Facts) merge(g Facts) Facts {
+	both := f
 	if g.Base != "" || g.Compared == Met || len(g.Changes)+len(g.Tests)+len(g.Suspects) > 0 {
-		f.Base, f.Compared, f.Changes = g.Base, g.Compared, slices.Clone(g.Changes)
-		f.Tests, f.Suspects = slices.Clone(g.Tests), slices.Clone(g.Suspects)
-		f.Moved, f.Gone, f.New = slices.Clone(g.Moved), slices.Clone(g.Gone), slices.Clone(g.New)
-		f.Programs, f.Debug, f.Clean, f.Uncommitted = g.Programs, slices.Clone(g.Debug), g.Clean, slices.Clone(g.Uncommitted)
-		f.Branches, f.NewCommits = maps.Clone(g.Branches), slices.Clone(g.NewCommits)
-		f.Shown, f.Written, f.Dropped = slices.Clone(g.Shown), slices.Clone(g.Written), slices.Clone(g.Dropped)
-		f.Committed, f.Remote, f.Pushed, f.Earlier = g.Committed, g.Remote, g.Pushed, g.Earlier
+		both = g
 	}
-	if g.Tree != "" {
-		f.Tree = g.Tree
-	}
-	f.Files = mergeList(f.Files, g.Files, func(a, b FileFact) bool { return a.Path == b.Path }, FileFact.known)
-	f.Commits = mergeList(f.Commits, g.Commits, func(a, b CommitFact) bool { return a.Rev == b.Rev }, CommitFact.known)
-	f.Named = mergeList(f.Named, g.Named, func(a, b NamedTest) bool { return a.Name == b.Name },
-		func(NamedTest) bool { return true })
-	f.Names = mergeList(f.Names, g.Names, func(a, b NameFact) bool { return a.Name == b.Name },
-		func(NameFact) bool { return true })
-	f.Words = mergeList(f.Words, g.Words, func(a, b WordFact) bool { return a.Word == b.Word },
-		func(WordFact) bool { return true })
-	sameRun := func(a, b Run) bool { return slices.Equal(a.Command, b.Command) }
-	f.Runs = mergeList(f.Runs, g.Runs, sameRun, Run.known)
-	f.BaseRuns = mergeList(f.BaseRuns, g.BaseRuns, sameRun, Run.known)
-	f.Missing = append(slices.Clone(f.Missing), g.Missing...)
-	f.Unseen = append(slices.Clone(f.Unseen), g.Unseen...)
-	return f
+	both.Tree = cmp.Or(g.Tree, f.Tree)
+	both.Files = later(f.Files, g.Files, func(x FileFact) string { return x.Path })
+	both.Commits = later(f.Commits, g.Commits, func(c CommitFact) string { return c.Rev })
+	both.Named = later(f.Named, g.Named, func(t NamedTest) string { return t.Name })
+	both.Names = later(f.Names, g.Names, func(n NameFact) string { return n.Name })
+	both.Runs, both.BaseRuns = later(f.Runs, g.Runs, Run.line), later(f.BaseRuns, g.BaseRuns, Run.line)
+	both.Missing = slices.Concat(f.Missing, g.Missing)
+	both.Unseen = slices.Concat(f.Unseen, g.Unseen)
+	return both
 }
 
-func mergeList[T any](old, new []T, same func(a, b T) bool, known func(T) bool) []T {
-	all := slices.Clone(old)
-	for _, x := range new {
-		i := slices.IndexFunc(all, func(y T) bool { return same(x, y) })
-		switch {
-		case i < 0:
-			all = append(all, x)
-		case known(x) || !known(all[i]):
-			all[i] = x
-		}
-	}
-	return all
+// later returns two lists as one. Of elements with the same name, the later ones count.
+func later[T any](old, new []T, name func(T) string) []T {
+	old = slices.DeleteFunc(slices.Clone(old), func(x T) bool {
+		return slices.ContainsFunc(new, func(y T) bool { return name(x) == name(y) })
+	})
+	return append(old, new...)
 }
 
 // Fresh returns the failures of a run that passed on the baseline.
 func (f Facts) Fresh(r Run) []string {
 	fresh, _, _ := f.failures(r)
 	return fresh
-}
-
-// AsBefore reports whether a run passed, or failed only in ways in which it failed on the baseline, too.
-func (f Facts) AsBefore(r Run) bool {
-	fresh, old, unknown := f.failures(r)
-	return r.Status == Met || len(old) > 0 && len(fresh)+len(unknown) == 0
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // tidyPath removes what stands around a path in prose: quotes, emphasis, a Markdown link, a line number, a full stop.
@@ -72,6 +74,22 @@ func pathList(s string) (paths []string, rest string) {
 	}
 }
 
+// pathsBehind returns the list of paths behind a pattern at the start of s.
+func pathsBehind(p *lazy.Pattern, s string) (paths []string) {
+	if m := p.Regexp().FindString(s); m != "" {
+		paths, _ = pathList(s[len(m):])
+	}
+	return paths
+}
+
+// only returns the only element of a list, or "".
+func only(list []string) string {
+	if len(list) != 1 {
+		return ""
+	}
+	return list[0]
+}
+
 // braces expands one group of alternatives: "src/{a,b}.js".
 func braces(p string) []string {
 	before, rest, ok := strings.Cut(p, "{")
@@ -117,4 +135,32 @@ func meant(claimed string, paths []string) (string, bool) {
 		return "", false
 	}
 	return paths[i], true
+}
+
+// pathIn is the path of a file in a text, and where it stands. It may continue the list of the path before.
+type pathIn struct {
+	path     string
+	from, to int
+	listed   bool
+}
+
+func pathsIn(s string) (all []pathIn) {
+	last := 0
+	for _, m := range lex().AnyPath.FindAllIndex(s) {
+		p := pathIn{path: tidyPath(s[m[2]:m[3]]), from: m[2], to: m[3]}
+		if isPath(p.path) {
+			between := s[last:p.from]
+			p.listed = len(all) > 0 && between != "" && lex().ListSeparator.Regexp().FindString(between) == between
+			all, last = append(all, p), p.to
+		}
+	}
+	return all
+}
+
+// clausePaths returns the paths of files in a clause.
+func clausePaths(s string) (list []string) {
+	for _, p := range pathsIn(s) {
+		list = append(list, p.path)
+	}
+	return list
 }

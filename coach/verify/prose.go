@@ -109,13 +109,10 @@ func (r *Report) prose(text string) {
 		case mark != "" && r.fileItem(bare, "", in.change):
 			_, bare, _ = cutLabel(bare)
 		}
-		if mark != "" {
-			r.listed(bare)
-		}
 		table, open := strings.HasPrefix(t, "|"), mark != "" && lex().NotYet.Match(bare)
 		head := i+1 < len(all) && lex().TableRule.Match(all[i+1])
 		if table && !head && !open && !lex().TableRule.Match(t) {
-			r.ground(bare, masked(bare), nil)
+			r.ground(bare, nil)
 		}
 		for _, s := range sentences(bare) {
 			r.sentence(s, !table && !open)
@@ -146,7 +143,7 @@ func foreign(text string) bool {
 	}
 	n := 0
 	for word := range strings.FieldsSeq(words) {
-		if strings.Trim(word, "x`*_#:;,.()-") != "" { // neither code nor a mark
+		if strings.ContainsFunc(strings.Trim(word, "x`*_#:;,.()-"), unicode.IsLetter) { // neither code nor a mark
 			n++
 		}
 	}
@@ -220,10 +217,8 @@ func clauses(s string) []string {
 // masked replaces code and paths by letters, so that words in them decide nothing.
 func masked(s string) string {
 	s = lex().Spans.Regexp().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
-	for _, m := range lex().AnyPath.FindAllIndex(s) {
-		if isPath(tidyPath(s[m[2]:m[3]])) {
-			s = s[:m[2]] + strings.Repeat("x", m[3]-m[2]) + s[m[3]:]
-		}
+	for _, p := range pathsIn(s) {
+		s = s[:p.from] + strings.Repeat("x", p.to-p.from) + s[p.to:]
 	}
 	return s
 }
@@ -234,11 +229,14 @@ func (r *Report) sentence(s string, ground bool) {
 		r.takeBack(s)
 		return
 	}
+	if m := masked(s); lex().FailedBefore.Match(m) && !lex().Supposed.Match(m) {
+		r.failedBefore(s)
+	}
 	for _, c := range clauses(s) {
 		one := Report{Text: r.Text, Change: r.Change}
 		one.clause(c, masked(c), s)
 		if ground {
-			one.ground(c, masked(c), slices.Clone(one.Claims))
+			one.ground(c, slices.Clone(one.Claims))
 		}
 		r.Change = one.Change
 		r.state(one.Statements...)
@@ -250,16 +248,12 @@ func (r *Report) sentence(s string, ground bool) {
 
 // clause reads what a clause of a sentence claims. In m, its code and paths are masked.
 func (r *Report) clause(s, m, sentence string) {
-	r.scope(s, m)
 	r.extent(s, m)
-	r.kept(s)
 	r.leftovers(s, m)
 	if now := lex().Alternative.Replace(m, " "); !lex().Supposed.Match(now) &&
 		!lex().Denied.Match(lex().HarmlessFailure.Replace(now, " ")) {
-		if lex().ExecutableNow.Match(now) {
-			for _, p := range clausePaths(s) {
-				r.add(Claim{Kind: modeClaim, Text: s, Path: p})
-			}
+		if lex().ExecutableNow.Match(now) && len(clausePaths(s)) > 0 {
+			r.add(Claim{Kind: otherClaim, Text: s})
 		}
 		if scoped := func(c Claim) bool { return c.Kind == scopeClaim }; r.Change == "" && lex().SaysChange.Match(now) &&
 			!slices.ContainsFunc(r.Claims, scoped) {
@@ -272,9 +266,8 @@ func (r *Report) clause(s, m, sentence string) {
 		}
 		return
 	}
-	if lex().NotCommitted.Match(m) {
-		r.add(Claim{Kind: openClaim, Text: s})
-	}
+	r.says(s, m, lex().NotCommitted, nil, Claim{Kind: openClaim})
+	m = r.testsBeside(s, m)
 	r.runs(s, m)
 	if r.testNames(s, m); lex().Denied.Match(lex().HarmlessFailure.Replace(m, " ")) {
 		return
@@ -284,8 +277,11 @@ func (r *Report) clause(s, m, sentence string) {
 	r.commits(s, m, sentence)
 	r.names(s)
 	r.others(s, m)
-	r.history(s)
-	r.mentions(s, m)
+	r.history(s, m)
+	covered := slices.ContainsFunc(r.Claims, func(c Claim) bool { return c.Kind != changeClaim && !c.Part })
+	if lex().Unseen.Match(s) || !covered && lex().Uncovered.Match(m) {
+		r.add(Claim{Kind: otherClaim, Text: s})
+	}
 }
 
 // takeBack drops the files of which a sentence says that nothing of their change is left. It claims that they are as
@@ -305,7 +301,11 @@ func (r *Report) takeBack(s string) {
 	if named && !claims && lex().AsBefore.Match(s) {
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
-	if !named && lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) {
-		r.add(Claim{Kind: scopeClaim, Text: s})
+	switch {
+	case named:
+	case lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) && !lex().OnlyPart.Match(s):
+		r.add(Claim{Kind: scopeClaim, Text: s, Sure: true})
+	default:
+		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 }

@@ -9,8 +9,7 @@ import (
 // objection is why an approval does not stand.
 type objection struct {
 	reason string // one line: the override
-	item   Item   // what to do about it; without an issue another item says it already
-	seen   bool   // it was seen in the work, and is not about the procedure
+	item   Item   // what to do about it, high if it was seen in the work; without an issue another item says it already
 }
 
 // Record returns the decision as the facts allow it: the step record_decision of the contract. It also returns the
@@ -62,26 +61,26 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 // objections returns the objections to approving d, whose requirements and tests are already those of the facts.
 func (r *Review) objections(f Facts, d Decision) []objection {
 	var all []objection
-	object := func(seen bool, it Item, format string, args ...any) {
+	object := func(it Item, format string, args ...any) {
 		reason := fmt.Sprintf(format, args...)
 		if it.Severity != "" && it.Issue == "" {
 			it.Issue = Sentence(reason)
 		}
-		all = append(all, objection{reason, it, seen})
+		all = append(all, objection{reason, it})
 	}
 	if !r.begun {
-		object(false, unbegun, "the review was never begun")
+		object(unbegun, "the review was never begun")
 	}
 	if d.TaskID != r.task.ID {
-		object(false, Item{Severity: high, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
+		object(Item{Severity: medium, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
 			code(d.TaskID))
 	}
 	if slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }) {
-		object(false, Item{}, "the decision approves beside an item of high priority")
+		object(Item{}, "the decision approves beside an item of high priority")
 	}
 	r.objectToTests(f, object)
 	if !r.observed {
-		object(false, Item{Severity: medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
+		object(Item{Severity: medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
 			"nothing was observed")
 	}
 	for _, c := range d.Requirements {
@@ -90,22 +89,22 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 	for _, x := range compare(r.report, f).Discrepancies {
 		switch {
 		case x.Kind == TestsTampered && (x.Severity == critical || x.Claimed == notMentioned):
-			object(true, x.item(), "%s and the report does not say so", x.Found)
+			object(x.item(), "%s and the report does not say so", x.Found)
 		case x.Severity == critical:
-			object(true, x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
+			object(x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
 		}
 	}
 	if len(r.moved) > 0 {
-		object(false, Item{Severity: medium, Suggestion: "Look again, and decide about what is there now."},
+		object(Item{Severity: medium, Suggestion: "Look again, and decide about what is there now."},
 			"files changed after the evidence was taken: %s", firstThree(r.moved))
 	}
 	return all
 }
 
 // unbegun is the objection to a review that was never begun.
-var unbegun = Item{Severity: high, Issue: "The review was never begun.", Suggestion: "Begin the review before deciding."}
+var unbegun = Item{Severity: medium, Issue: "The review was never begun.", Suggestion: "Begin the review before deciding."}
 
-type objector func(seen bool, it Item, format string, args ...any)
+type objector func(it Item, format string, args ...any)
 
 func (r *Review) objectToTests(f Facts, object objector) {
 	claimed := slices.ContainsFunc(r.report.Claims,
@@ -122,29 +121,25 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		if len(f.Suspects) > 0 {
 			it.File, it.Suggestion = f.Suspects[0].Path, "Say what was changed in it and why, for a person to look at."
 		}
-		object(false, it, "tests are %s but unverified: %s", what, why)
+		object(it, "tests are %s but unverified: %s", what, why)
 	}
 	seen := f.sum(f.Runs)
-	for _, failures := range []struct {
-		names []string
-		fresh bool
-	}{{seen.fresh, true}, {seen.unknown, false}} {
-		it := Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."}
-		switch names := firstThree(failures.names); {
-		case names == "":
-		case r.report.admits(failures.names):
-			object(false, it, "tests fail, as the report says: %s", names)
-		case failures.fresh:
-			it.Severity = high
-			object(true, it, "new failures: %s", names)
+	fails := func(names []string, it Item, format string) {
+		switch {
+		case len(names) == 0:
+		case r.report.admits(names):
+			object(Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."},
+				"tests fail, as the report says: %s", firstThree(names))
 		default:
-			it.Suggestion = "Make them pass, or show that they failed before."
-			object(false, it, "tests fail, and whether they did before is not known: %s", names)
+			object(it, format, firstThree(names))
 		}
 	}
+	fails(seen.fresh, Item{Severity: high, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s")
+	fails(seen.unknown, Item{Severity: medium, Suggestion: "Make them pass, or show that they failed before."},
+		"tests fail, and whether they did before is not known: %s")
 	counted := slices.ContainsFunc(f.Runs, func(run Run) bool { return run.Counted })
 	if counted && seen.Passed == 0 && len(seen.fresh) == 0 && status != NotMet {
-		object(true, Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."},
+		object(Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."},
 			"no test passed: %s", why)
 	}
 }
@@ -160,13 +155,13 @@ func (c RequirementCheck) object(object objector) {
 	switch {
 	case c.Status == NotMet:
 		it.Severity, it.Suggestion = high, "Meet it, or say what stands in the way."
-		object(true, it, "requirement %s %s is not met%s", c.ID, what, why)
+		object(it, "requirement %s %s is not met%s", c.ID, what, why)
 	case c.Status != Met && c.Issue == leftOut:
-		object(false, it, "requirement %s %s is missing in the decision", c.ID, what)
+		object(it, "requirement %s %s is missing in the decision", c.ID, what)
 	case c.Status != Met:
-		object(false, it, "requirement %s %s is unverified%s", c.ID, what, why)
+		object(it, "requirement %s %s is unverified%s", c.ID, what, why)
 	case strings.TrimSpace(c.Evidence) == "":
-		object(false, it, "requirement %s %s is met without evidence", c.ID, what)
+		object(it, "requirement %s %s is met without evidence", c.ID, what)
 	}
 }
 

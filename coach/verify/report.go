@@ -32,20 +32,16 @@ const (
 	scopeClaim  claimKind = "scope"  // nothing else was changed, or nothing at all, or one file was not
 	nameClaim   claimKind = "name"   // something with a name in code was made, changed or removed
 	testsClaim  claimKind = "new_tests"
-	backClaim   claimKind = "restored"     // a file is as it was
-	debugClaim  claimKind = "debug"        // output for debugging was removed
-	cleanClaim  claimKind = "clean"        // everything is committed
-	openClaim   claimKind = "uncommitted"  // nothing is
-	sameClaim   claimKind = "dependencies" // there is no new one
-	branchClaim claimKind = "branch"       // it is there
-	countClaim  claimKind = "commit_count" // that many commits were made
-	titleClaim  claimKind = "commit_title" // a commit has this subject
-	leftClaim   claimKind = "left"         // nothing of a text is left
-	inFileClaim claimKind = "file_tests"   // a file has so many tests
-	stillClaim  claimKind = "still"        // a file or a name was kept
-	saidClaim   claimKind = "mention"      // something in code is there
-	modeClaim   claimKind = "mode"         // a file may be executed
-	otherClaim  claimKind = "other"        // something that no witness looks at: a pull request, coverage
+	backClaim   claimKind = "restored"      // a file is as it was
+	cleanClaim  claimKind = "clean"         // everything is committed
+	openClaim   claimKind = "uncommitted"   // nothing is
+	sameClaim   claimKind = "dependencies"  // there is no new one
+	branchClaim claimKind = "branch"        // it is there
+	countClaim  claimKind = "commit_count"  // that many commits were made
+	titleClaim  claimKind = "commit_title"  // a commit has this subject
+	inFileClaim claimKind = "file_tests"    // a file has so many tests
+	beforeClaim claimKind = "failed_before" // a test failed before the work, too
+	otherClaim  claimKind = "other"         // something that no witness looks at: a pull request, coverage
 )
 
 // Claim is one claim of a report.
@@ -61,7 +57,8 @@ type Claim struct {
 	Command string  `json:"command,omitempty"` // as written; never run
 	Run     runKind `json:"run,omitempty"`
 	// Part says that it is about some tests only ("the new tests pass"), that a file is only named, that of everything
-	// only the tests are meant, or that a name is that of a dependency.
+	// only the tests are meant, that a name is that of a dependency, that other tests than new ones may be meant, or that
+	// something is only denied.
 	Part bool `json:"part,omitempty"`
 	// Result is Met for a claim of success, NotMet for an admitted failure, and Unverified where neither is said.
 	Result Status `json:"result,omitempty"`
@@ -117,11 +114,10 @@ func (r *Report) add(c Claim) {
 	}
 }
 
-// OnlyNames reports whether a report claims no change and no run, and at most names files and things in code: an answer
-// does.
+// OnlyNames reports whether a report claims no change and no run, and at most names files: an answer does.
 func (r Report) OnlyNames() bool {
 	return r.Change == "" && !slices.ContainsFunc(r.Claims, func(c Claim) bool {
-		return c.Kind != saidClaim && !(c.Kind == fileClaim && c.Part)
+		return !c.Part || c.Kind != fileClaim && c.Kind != otherClaim
 	})
 }
 
@@ -130,33 +126,22 @@ func (r *Report) changed(text, path string, kind ChangeKind) {
 	r.add(Claim{Kind: fileClaim, Text: text, Path: path, Change: kind, Sure: true})
 }
 
-// same reports whether two claims say the same.
+// moved adds the claims that a file has another name now.
+func (r *Report) moved(text, from, to string) {
+	r.changed(text, from, Removed)
+	r.changed(text, to, Added)
+}
+
+// same reports whether two claims say the same. Of some kinds, one claim is enough.
 func (c Claim) same(o Claim) bool {
 	switch c.Kind {
 	case otherClaim, scopeClaim, testsClaim:
 		return c.Text == o.Text
-	case modeClaim:
-		return c.Path == o.Path
-	case changeClaim, cleanClaim, openClaim, sameClaim, debugClaim:
-		return true // one is enough
-	case backClaim:
-		return c.Path == o.Path
-	case branchClaim, titleClaim, saidClaim:
-		return c.Name == o.Name
-	case countClaim:
-		return value(c.Total) == value(o.Total)
-	case leftClaim:
-		return c.Name == o.Name && c.Path == o.Path
-	case inFileClaim:
-		return c.Path == o.Path && value(c.Total) == value(o.Total)
-	case stillClaim:
-		return c.Name == o.Name && c.Path == o.Path
-	case nameClaim:
-		return c.Name == o.Name && c.Change == o.Change
-	case testClaim:
-		return c.Name == o.Name && c.Result == o.Result
+	case runClaim, commitClaim:
+		return c.Name == o.Name && c.words() == o.words() && c.Part == o.Part && c.Run == o.Run
 	}
-	return c.Name == o.Name && c.words() == o.words() && c.Part == o.Part && c.Run == o.Run
+	return c.Name == o.Name && c.Result == o.Result && value(c.Total) == value(o.Total) &&
+		(c.Kind == nameClaim && c.Change == o.Change || c.Kind != nameClaim && c.Path == o.Path)
 }
 
 // admits reports whether the report says that tests fail, and that covers all of the failures: it names each one,
@@ -168,14 +153,21 @@ func (r Report) admits(failures []string) bool {
 			continue
 		}
 		admits = true
-		most = max(most, value(c.Failed))
+		most = max(most, value(c.Failed), value(c.Total)-value(c.Passed)-value(c.Skipped))
 		all = all || c.Kind == runClaim && c.Failed == nil && !c.Part && c.Command != ""
 	}
-	text, failing := strings.ToLower(r.Text), ""
+	text, failing, whole := strings.ToLower(r.Text), "", false
 	for line := range strings.Lines(start(text, maxProse)) {
 		for _, s := range sentences(line) {
-			if said := lex().HarmlessFailure.Replace(s, " "); lex().Fails.Match(said) && !lex().Earlier.Match(masked(said)) {
-				failing += s + "\n"
+			said := lex().HarmlessFailure.Replace(s, " ")
+			told := lex().FailureTold.Match(said) || lex().SuiteFails.Match(said)
+			if !told && (!lex().Fails.Match(said) || lex().Earlier.Match(masked(said))) {
+				continue
+			}
+			failing += s + "\n"
+			whole = whole || lex().SuiteFails.Match(said)
+			if f := lex().FailingTests.Find(said); f != nil && told {
+				most = max(most, value(numeral(f[1])))
 			}
 		}
 	}
@@ -184,7 +176,8 @@ func (r Report) admits(failures []string) bool {
 			return !hasWord(text, strings.ToLower(testoutput.ShortName(name)))
 		})
 	}
-	return admits && (all || most >= len(failures) || names(text)) || len(failures) > 0 && names(failing)
+	return admits && (all || names(text)) || (admits || failing != "") && most >= len(failures) || whole ||
+		len(failures) > 0 && names(failing)
 }
 
 // words is the claim in short.
@@ -194,55 +187,37 @@ func (c Claim) words() string {
 		if c.Part {
 			return "the report names " + c.Path
 		}
-		if c.Change == "" {
-			return "changed " + c.Path
-		}
-		return string(c.Change) + " " + c.Path
+		return cmp.Or(string(c.Change), "changed") + " " + c.Path
 	case nameClaim:
 		return cmp.Or(string(c.Change), "changed") + " " + c.Name
 	case backClaim:
 		return c.Path + " is as it was"
 	case branchClaim:
 		return "the branch " + c.Name
-	case leftClaim:
-		return "nothing of " + code(c.Name) + " is left"
-	case stillClaim:
-		return cmp.Or(c.Path, code(c.Name)) + " is still there"
-	case saidClaim:
-		return "the report names " + code(c.Name)
 	case commitClaim:
 		if c.Name == "" {
 			return "the work is committed"
 		}
 		return "commit " + c.Name
 	case testClaim:
-		switch c.Result {
-		case Met:
-			return "the test " + c.Name + " passes"
-		case NotMet:
-			return "the test " + c.Name + " fails"
-		}
-		return "the test " + c.Name
+		return "the test " + c.Name + map[Status]string{Met: " passes", NotMet: " fails"}[c.Result]
 	case runClaim:
-		what := string(c.Run)
+		words := string(c.Run)
 		if c.Command != "" {
-			what = code(c.Command)
+			words = code(c.Command)
 		} else if c.Run == runOther {
-			what = `"` + c.Text + `"`
+			words = `"` + c.Text + `"`
 		}
-		parts := []string{what + map[Status]string{Met: " passed", NotMet: " failed"}[c.Result]}
-		if c.Result != Met && c.Result != NotMet {
-			parts[0] = what + " ran"
-		}
+		words += cmp.Or(map[Status]string{Met: " passed", NotMet: " failed"}[c.Result], " ran")
 		for _, n := range []struct {
 			count *int
 			of    string
 		}{{c.Total, "in all"}, {c.Passed, "passed"}, {c.Failed, "failed"}, {c.Skipped, "skipped"}} {
 			if n.count != nil {
-				parts = append(parts, fmt.Sprintf("%d %s", *n.count, n.of))
+				words += fmt.Sprintf(", %d %s", *n.count, n.of)
 			}
 		}
-		return strings.Join(parts, ", ")
+		return words
 	}
 	return `"` + c.Text + `"`
 }
@@ -250,7 +225,7 @@ func (c Claim) words() string {
 // settle derives the result of a run from its counts where it is not said.
 func (c *Claim) settle() {
 	switch {
-	case c.Failed != nil && *c.Failed > 0:
+	case c.Failed != nil && *c.Failed > 0, c.Passed != nil && c.Total != nil && c.Skipped == nil && *c.Passed < *c.Total:
 		c.Result = NotMet
 	case c.Result == "" && c.Passed != nil && *c.Passed > 0 && (c.Total == nil || *c.Total <= *c.Passed+value(c.Skipped)):
 		c.Result = Met

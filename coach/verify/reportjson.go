@@ -70,21 +70,25 @@ func unfenced(s string) string {
 	return strings.TrimSpace(body)
 }
 
-// object reads the fields of a report, in the order of their names, so that equal reports are equal.
+// object reads the fields of a report, in the order of their names, so that equal reports are equal. Results of runs are
+// read as prose is.
 func (r *Report) object(fields map[string]any) {
-	tests := Claim{Kind: runClaim, Run: runTests, Text: "the test results of the report"}
+	var tests []string
+	subject := "Tests"
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[name]
 		key := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 		kind, files := fileKey(key)
-		_, nested := v.(map[string]any)
+		nested, isObject := v.(map[string]any)
+		_, isList := v.([]any)
+		run := slices.IndexFunc(lex().RunKeys, func(w string) bool { return strings.HasPrefix(key, w) })
 		switch {
 		case slices.Contains(lex().ConcernKeys, key):
 			for _, s := range texts(v) {
 				r.concern(s)
 			}
 		case slices.ContainsFunc(lex().SilentKeys, func(w string) bool { return strings.Contains(key, w) }):
-		case files && !nested:
+		case files && !isObject:
 			for _, e := range list(v) {
 				r.fileEntry(e, kind)
 			}
@@ -92,30 +96,30 @@ func (r *Report) object(fields map[string]any) {
 			for _, e := range list(v) {
 				r.commitEntry(e)
 			}
-		case slices.Contains(lex().NewTestKeys, key):
+		case slices.Contains(lex().NewTestKeys, key), slices.Contains(lex().TestKeys, key) && isList:
 			for _, e := range list(v) {
 				r.testEntry(e)
 			}
+		case slices.Contains(lex().TestKeys, key) && isObject:
+			if command := field(nested, "command", "cmd"); command != "" {
+				subject = "Tests by `" + command + "`"
+			}
+			for _, k := range []string{"passed", "failed", "skipped", "total"} {
+				tests = append(tests, counted(nested[k], k))
+			}
+			tests = append(tests, counted(field(nested, "result", "status", "outcome"), "total"))
+			r.output(field(nested, "output"))
+			r.prose(field(nested, "notes"))
 		case slices.Contains(lex().TestKeys, key):
-			r.results(&tests, v)
-		case key == "testspassed" || key == "passed" || key == "allpassed" || key == "alltestspassed":
-			tests.set(&tests.Passed, v, Met)
-		case key == "testsfailed" || key == "failed":
-			tests.set(&tests.Failed, v, NotMet)
-		case key == "testsskipped" || key == "skipped":
-			tests.set(&tests.Skipped, v, "")
-		case key == "teststotal" || key == "total":
-			tests.set(&tests.Total, v, "")
-		case strings.HasPrefix(key, "build") || strings.HasPrefix(key, "lint") || strings.HasPrefix(key, "typecheck"):
-			run := runBuild
-			if strings.HasPrefix(key, "lint") {
-				run = runLint
+			if result := counted(v, "total"); result != "" {
+				tests = append(tests, result)
+			} else if !isNone(text(v)) {
+				r.prose("Tests: " + text(v))
 			}
-			if result := outcomeOf(v); result != "" {
-				r.add(Claim{Kind: runClaim, Run: run, Result: result, Text: name})
-			} else {
-				r.value(v)
-			}
+		case slices.Contains(lex().CountKeys, key):
+			tests = append(tests, counted(v, strings.TrimPrefix(strings.TrimPrefix(key, "all"), "tests")))
+		case run >= 0 && isOutcome(outcome(v)):
+			r.sentence(lex().RunKeys[run]+": "+outcome(v), false)
 		case key == "testoutput" || key == "output":
 			for _, s := range texts(v) {
 				r.output(s)
@@ -124,9 +128,45 @@ func (r *Report) object(fields map[string]any) {
 			r.value(v)
 		}
 	}
-	if tests.settle(); tests.Result != "" || tests.counted() {
-		r.add(tests)
+	if tests = slices.DeleteFunc(tests, isNone); len(tests) > 0 {
+		r.sentence(subject+": "+strings.Join(tests, ", "), false)
 	}
+}
+
+// counted returns a number of tests in words, such as "12 passed", or their result.
+func counted(v any, what string) string {
+	if all, ok := v.([]any); ok {
+		v = len(all)
+	}
+	switch s := outcome(v); {
+	case s != "" && strings.Trim(s, "0123456789/") == "":
+		return s + " " + what
+	case what != "passed" && what != "total":
+		return ""
+	case s == "passed":
+		return "all pass"
+	case s == "failed":
+		return "some fail"
+	}
+	return ""
+}
+
+// outcome returns the result of a run as "passed" or "failed", and any other text as it is.
+func outcome(v any) string {
+	s := strings.TrimSpace(text(v))
+	switch {
+	case slices.Contains(lex().PassedWords, strings.ToLower(s)):
+		return "passed"
+	case slices.Contains(lex().FailedWords, strings.ToLower(s)):
+		return "failed"
+	}
+	return s
+}
+
+func isOutcome(s string) bool { return s == "passed" || s == "failed" }
+
+func isNone(s string) bool {
+	return s == "" || slices.Contains(lex().NoneWords, strings.ToLower(s))
 }
 
 // fileKey reports whether a key names files, and how these were changed.
@@ -166,11 +206,7 @@ func (r *Report) fileEntry(v any, kind ChangeKind) {
 		return
 	}
 	s := strings.TrimSpace(text(v))
-	switch strings.ToLower(s) {
-	case "", "none", "n/a", "na", "nil", "null", "nothing", "-":
-		return
-	}
-	if strings.HasSuffix(s, "/") || strings.HasSuffix(s, `\`) || strings.Trim(s, "0123456789 ") == "" {
+	if isNone(s) || strings.HasSuffix(s, "/") || strings.HasSuffix(s, `\`) || strings.Trim(s, "0123456789 ") == "" {
 		return
 	}
 	for part := range strings.Lines(s) {
@@ -201,90 +237,26 @@ func (r *Report) commitEntry(v any) {
 
 // testEntry reads the name of a test: "TestA", "tests/test_a.py::TestA::test_b", a description, or an object.
 func (r *Report) testEntry(v any) {
-	s, result := text(v), Status("")
+	s, result := text(v), ""
 	if m, ok := v.(map[string]any); ok {
-		s, result = field(m, "name", "test", "title"), outcomeOf(field(m, "status", "result", "outcome"))
+		s, result = field(m, "name", "test", "title"), outcome(field(m, "status", "result", "outcome"))
 		r.fileEntry(field(m, "file", "path"), "")
 	}
 	s = strings.TrimSpace(s)
-	switch first, _, _ := strings.Cut(s, " "); {
-	case s == "" || outcomeOf(s) != "" || strings.EqualFold(s, "none") || strings.Trim(s, "0123456789") == "":
+	first, _, _ := strings.Cut(s, " ")
+	first = strings.TrimSuffix(first, "()")
+	switch {
+	case isNone(s) || isOutcome(outcome(s)) || strings.Trim(s, "0123456789") == "":
 		return
 	case isPath(tidyPath(s)):
 		r.changed(s, tidyPath(s), "")
 		return
-	case lex().IdentName.Match(strings.TrimSuffix(first, "()")) &&
-		(strings.ContainsAny(first, "_:") || lex().TestName.Match(first)):
-		s = strings.TrimSuffix(first, "()")
-	case strings.Contains(first, "::"):
-		s = first
+	case lex().IdentName.Match(first) && (strings.ContainsAny(first, "_:") || lex().TestName.Match(first)),
+		strings.Contains(first, "::"):
+		s = first[strings.LastIndex(first, ":")+1:]
 	}
-	if i := strings.LastIndex(s, "::"); i >= 0 {
-		s = s[i+2:]
-	}
-	r.add(Claim{Kind: testClaim, Name: line(s, maxQuote), Result: result, Text: "the test " + s})
-}
-
-// results reads a number of tests, a result, a text such as "12 passed, 1 failed", an object with counts, or a list.
-func (r *Report) results(c *Claim, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		c.Command = field(v, "command", "cmd")
-		c.set(&c.Total, v["total"], "")
-		c.set(&c.Passed, v["passed"], Met)
-		c.set(&c.Failed, v["failed"], NotMet)
-		c.set(&c.Skipped, v["skipped"], "")
-		if s := outcomeOf(field(v, "result", "status", "outcome")); s != "" {
-			c.Result = s
-		}
-		r.output(field(v, "output"))
-		r.prose(field(v, "notes"))
-	case []any:
-		for _, e := range v {
-			r.testEntry(e)
-		}
-	case string:
-		if c.Result = outcomeOf(v); c.Result == "" {
-			c.count(v, v)
-			if c.settle(); c.Result == "" {
-				r.prose(v)
-			}
-		}
-	case bool:
-		c.Result = outcomeOf(v)
-	case json.Number:
-		c.Total = atoi(v.String())
-	}
-}
-
-// set takes a count, or a bool for the result.
-func (c *Claim) set(to **int, v any, whenTrue Status) {
-	switch v := v.(type) {
-	case bool:
-		if whenTrue == Met {
-			c.Result = outcomeOf(v)
-		}
-	case []any:
-		n := len(v)
-		*to = &n
-	case json.Number:
-		*to = atoi(v.String())
-	case string:
-		if strings.Trim(v, "0123456789") == "" {
-			*to = atoi(v)
-		}
-	}
-}
-
-// outcomeOf reads the result of a run in a word.
-func outcomeOf(v any) Status {
-	switch strings.ToLower(strings.TrimSpace(text(v))) {
-	case "true", "pass", "passed", "passing", "ok", "success", "succeeded", "successful", "green", "clean":
-		return Met
-	case "false", "fail", "failed", "failing", "failure", "error", "red", "broken":
-		return NotMet
-	}
-	return ""
+	r.add(Claim{Kind: testClaim, Name: line(s, maxQuote), Text: "the test " + s,
+		Result: map[string]Status{"passed": Met, "failed": NotMet}[result]})
 }
 
 // text returns a JSON string, number, bool or null as text, and a list of them joined by commas. An object has no text.

@@ -32,36 +32,26 @@ func Begin(task Task, requirements []Requirement, report Report) *Review {
 func (r *Review) Query() Query {
 	q := Query{Baseline: r.task.Baseline, Commands: r.task.Commands}
 	add := func(list *[]string, s string) {
-		if s != "" && !slices.Contains(*list, s) {
+		if list != nil && s != "" && !slices.Contains(*list, s) {
 			*list = append(*list, s)
 		}
 	}
+	lists := map[claimKind]*[]string{nameClaim: &q.Names, branchClaim: &q.Branches, commitClaim: &q.Commits,
+		testClaim: &q.Tests}
 	for _, c := range r.report.Claims {
-		switch c.Kind {
-		case fileClaim, backClaim, modeClaim, inFileClaim:
-			add(&q.Paths, c.Path)
-		case nameClaim, saidClaim:
-			add(&q.Names, c.Name)
-		case leftClaim:
-			add(&q.Words, c.Name)
-		case stillClaim:
-			add(&q.Paths, c.Path)
-			add(&q.Names, c.Name)
-		case branchClaim:
-			add(&q.Branches, c.Name)
-		case commitClaim:
-			add(&q.Commits, c.Name)
-		case testClaim:
-			add(&q.Tests, c.Name)
-		case runClaim:
-			if words := strings.Fields(c.Command); len(words) > 0 {
-				q.Claimed = append(q.Claimed, words)
-			}
+		add(&q.Paths, c.Path)
+		q.Before = q.Before || c.Kind == beforeClaim
+		add(lists[c.Kind], c.Name)
+		if words := strings.Fields(c.Command); len(words) > 0 {
+			q.Claimed = append(q.Claimed, words)
 		}
 	}
 	for _, s := range r.report.Statements {
 		for _, word := range slices.Concat(s.Terms, s.Words) {
 			add(&q.Shown, word)
+			if name := strings.TrimPrefix(word, exactly); name != word {
+				add(&q.Names, codeName(name))
+			}
 		}
 	}
 	return q
@@ -103,6 +93,13 @@ func (r *Review) Facts() Facts { return r.facts }
 
 // Honesty returns how the report compares with what was observed so far.
 func (r *Review) Honesty() Honesty { return compare(r.report, r.seen()) }
+
+// Expects reports whether a run passed, or failed only as it did on the baseline or as the report says.
+func (r *Review) Expects(run Run) bool {
+	fresh, old, unknown := r.facts.failures(run)
+	worse := slices.Concat(fresh, unknown)
+	return run.Status == Met || len(worse) > 0 && r.report.admits(worse) || len(worse) == 0 && len(old) > 0
+}
 
 // Report returns the report under review.
 func (r *Review) Report() Report { return r.report }
@@ -227,7 +224,7 @@ func (r *Review) Standing() (Status, []string) {
 	}
 	_, open := r.Record(r.Judge())
 	for _, d := range h.Discrepancies {
-		if d.Severity != info && d.Claimed != notMentioned {
+		if d.Claimed == toldSo || d.Severity != info && d.Claimed != notMentioned {
 			open = append(open, fmt.Sprintf("%s: %s", d.Claimed, d.Found))
 		}
 	}
@@ -270,7 +267,7 @@ func (r *Review) against() []Item {
 	var items []Item
 	d := Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}
 	for _, o := range r.objections(f, d) {
-		if o.item.Severity == high && o.item.Issue != "" && o.seen && !slices.Contains(items, o.item) {
+		if o.item.Severity == high && !slices.Contains(items, o.item) {
 			items = append(items, o.item)
 		}
 	}

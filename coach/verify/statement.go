@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -10,34 +12,63 @@ import (
 type statement struct {
 	Text  string   `json:"text"`            // the clause, on one line
 	Terms []string `json:"terms,omitempty"` // names, numbers and quoted words: the change must show all of them
-	Words []string `json:"words,omitempty"` // without terms, plain words: the change must show half of them
+	Words []string `json:"words,omitempty"` // beside no names, plain words: the change must show half of them
 	Prose bool     `json:"prose,omitempty"` // it is about a document, which must show them
-	Gone  bool     `json:"gone,omitempty"`  // one of the terms is said to be gone
+	Near  bool     `json:"near,omitempty"`  // its clause is about a document, which may show them
+	// Result says that its clause tells of success or failure, perhaps of a test.
+	Result bool `json:"result,omitempty"`
+	Kept   bool `json:"kept,omitempty"` // the change must not show the term
+	Gone   bool `json:"gone,omitempty"` // one of the terms is said to be gone
 }
 
 const (
 	exactly       = "=" // begins a term that the change must show as a whole word
+	formerly      = "<" // begins a number that a changed file must have had
 	maxStatements = 500
 	maxUnchecked  = 50 // statements that are told
 )
 
 // ground adds what a clause says of the work, part by part, in words that no other claim is made of: what it says to be
 // there, the change must show. Claims are those of the clause.
-func (r *Report) ground(s, m string, claims []Claim) {
+func (r *Report) ground(s string, claims []Claim) {
+	covers := func(c Claim) bool {
+		return !slices.Contains([]claimKind{fileClaim, nameClaim, changeClaim, runClaim, testClaim, openClaim, commitClaim,
+			titleClaim, testsClaim, beforeClaim}, c.Kind)
+	}
+	covered := slices.ContainsFunc(claims, covers)
+	for _, c := range claims {
+		if c.Kind == commitClaim || c.Kind == titleClaim {
+			s = strings.ReplaceAll(s, c.Name, "")
+		}
+		if c.Kind == otherClaim {
+			return // it is told as a whole
+		}
+	}
+	clause := s
+	s = lex().Hash.Regexp().ReplaceAllStringFunc(lex().Thousands.Replace(lex().Thousands.Replace(s, "$1$2"), "$1$2"),
+		func(word string) string {
+			if strings.ContainsAny(word, "abcdef") && strings.ContainsAny(word, "0123456789") {
+				return "" // a commit
+			}
+			return word
+		})
+	m := masked(s)
 	for _, quote := range lex().QuotedText.FindAllIndex(m) {
 		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]
 	}
-	covered := slices.ContainsFunc(claims, func(c Claim) bool {
-		return !slices.Contains([]claimKind{fileClaim, nameClaim, saidClaim, changeClaim, runClaim,
-			testClaim, stillClaim, openClaim}, c.Kind)
-	})
-	if covered || lex().NoClaim.Match(m) {
+	if lex().NoClaim.Match(m) {
 		return
 	}
 	from := 0
 	for _, at := range append(lex().PartEnd.FindAllIndex(m), []int{len(m), len(m)}) {
-		if from < at[0] {
-			r.part(s, s[from:at[0]], m[from:at[0]])
+		if part := s[from:at[0]]; from < at[0] {
+			one := Report{Text: r.Text}
+			if covered {
+				one.clause(part, m[from:at[0]], s)
+			}
+			if !slices.ContainsFunc(one.Claims, covers) {
+				r.part(clause, part, m[from:at[0]])
+			}
 		}
 		from = at[1]
 	}
@@ -45,21 +76,28 @@ func (r *Report) ground(s, m string, claims []Claim) {
 
 // part adds what a part of a clause says.
 func (r *Report) part(clause, s, m string) {
-	if lex().NotYet.Match(m) || saysResult(s, m) {
+	if lex().NotYet.Match(m) || saysResult(s, m) || lex().FailedBefore.Match(m) ||
+		lex().Story.Match(m) && !lex().SaysChange.Match(m) {
 		return
 	}
-	if lex().Denied.Match(m) || lex().AsBefore.Match(m) {
-		if lex().SaysChange.Match(m) || lex().AsBefore.Match(m) {
-			r.add(Claim{Kind: otherClaim, Text: clause})
+	if name := only(lex().Spans.Regexp().FindAllString(s, -1)); name != "" && lex().Kept.Match(m) {
+		name = strings.Trim(name, "`")
+		if !strings.Contains(name, "/") {
+			name = exactly + cmp.Or(codeName(name), name)
 		}
+		r.state(statement{Text: line(clause, maxQuote), Terms: []string{name}, Kept: true})
 		return
 	}
-	if lex().OfAll.Match(m) && !lex().AllPass.Match(m) {
-		r.add(Claim{Kind: otherClaim, Text: clause})
+	denies := lex().Negated.Match(lex().Condition.Replace(m, " "))
+	switch {
+	case denies && lex().Omitted.Match(m) && !lex().AsBefore.Match(m):
 		return
-	}
-	if lex().WithTests.Match(m) && lex().SaysChange.Match(clause) {
-		r.add(Claim{Kind: testsClaim, Text: clause})
+	case denies, lex().AsBefore.Match(m), lex().StillSo.Match(m) && !lex().Succeeds.Match(m),
+		lex().OfAll.Match(m) && !lex().AllPass.Match(m):
+		r.add(Claim{Kind: otherClaim, Text: clause, Part: denies && !lex().SaysChange.Match(m)})
+		return
+	case lex().WithTests.Match(m) && lex().SaysChange.Match(clause):
+		r.add(Claim{Kind: testsClaim, Text: clause, Part: lex().ItsTests.Match(m)})
 		return
 	}
 	if made, with, ok := strings.Cut(m, " with "); ok && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
@@ -67,9 +105,23 @@ func (r *Report) part(clause, s, m string) {
 		r.part(clause, s[len(s)-len(with):], with)
 		return
 	}
-	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s), Gone: lex().SaysGone.Match(m)}
-	s = lex().OldValue.Replace(lex().StandsAt.Replace(s, "$1$2"), " ") // the change need not have it
+	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s), Near: lex().Document.Match(clause),
+		Gone: lex().SaysGone.Match(m), Result: lex().Succeeds.Match(clause) || lex().Fails.Match(clause)}
+	s = lex().Without.Replace(lex().StandsAt.Replace(s, "$1$2"), " ")
+	for _, old := range lex().ChangedFrom.FindAll(s) {
+		c.Terms = append(c.Terms, formerly+old[1]+old[2])
+	}
+	s = lex().OldValue.Replace(s, " ") // the change need not have it
+	for _, f := range lex().Measure.FindAll(s) {
+		number := strings.TrimRight(f[1], " -")
+		if n := numeral(number); n != nil {
+			number = strconv.Itoa(*n)
+		}
+		c.Terms = append(c.Terms, exactly+number+" "+strings.ToLower(f[2]))
+	}
+	s = lex().Measure.Replace(s, " ")
 	add := func(text string) {
+		text = lex().CallOf.Replace(text, "$1")
 		for _, literal := range lex().Literal.FindAll(text) {
 			c.Terms = append(c.Terms, literal[1])
 			text = strings.Replace(text, literal[1], " ", 1)
@@ -94,7 +146,7 @@ func (r *Report) part(clause, s, m string) {
 		switch program := lex().Program.Match(span[1]); {
 		case !program:
 			add(span[1])
-		case !lex().RanIt.Match(m):
+		case !lex().RanIt.Match(m) && kindOf(strings.Fields(span[1])) == runOther:
 			add(operands)
 		}
 	}
@@ -105,7 +157,10 @@ func (r *Report) part(clause, s, m string) {
 	for i, word := range lex().Word.Regexp().FindAllString(s, -1) {
 		lower := strings.ToLower(word)
 		switch {
-		case len(word) < 2 || slices.Contains(lex().Vague, lower) || slices.Contains(lex().Plain, lower):
+		case len(word) < 2 || slices.ContainsFunc([][]string{lex().Vague, lex().Plain, lex().Make, lex().Edit, lex().Drop,
+			lex().Move, lex().Place}, func(list []string) bool { return slices.Contains(list, lower) }):
+		case slices.ContainsFunc(lex().Means, func(begin string) bool { return strings.HasPrefix(lower, begin) }):
+			c.Terms = append(c.Terms, lower)
 		case strings.ToUpper(word) == word && len(word) < 6 && word[0] > '9':
 			c.Words = append(c.Words, lower)
 		case word[0] <= '9' && len(word) == 1:
@@ -117,13 +172,14 @@ func (r *Report) part(clause, s, m string) {
 			c.Words = append(c.Words, lower)
 		}
 	}
-	if len(c.Terms) > 0 {
+	if !c.onlyPaths() {
 		c.Words = nil
-	} else if lex().Earlier.Match(m) && !lex().SaysChange.Match(m) {
-		return // a story
 	}
-	if len(c.Terms)+len(c.Words) > 0 {
+	switch {
+	case len(c.Terms)+len(c.Words) > 0:
 		r.state(c)
+	case lex().TestsCover.Match(m):
+		r.add(Claim{Kind: otherClaim, Text: clause})
 	}
 }
 
@@ -138,8 +194,9 @@ func (r *Report) state(list ...statement) {
 
 // saysResult reports whether a part of a clause is about a run, which other claims are made of.
 func saysResult(s, m string) bool {
-	counts := lex().Numbers.Match(m) || lex().OfPass.Match(m) || lex().OnlyCounts.Match(m)
-	subject := lex().TestSubject.Match(m) || lex().BuildWord.Match(m) || lex().LintWord.Match(m) || lex().TestName.Match(s) ||
+	counts := lex().Numbers.Match(m) || lex().OfPass.Match(m) || lex().OnlyCounts.Match(m) || lex().Labelled.Match(m)
+	subject := lex().TestSubject.Match(m) || lex().BuildWord.Match(m) || lex().LintWord.Match(m) ||
+		lex().TestName.Match(s) ||
 		slices.ContainsFunc(lex().Spans.FindAll(s), func(f []string) bool { return lex().Program.Match(f[1]) })
 	return counts || subject && (lex().ResultNumber.Match(s) ||
 		lex().Succeeds.Match(m) || lex().Fails.Match(m) || lex().AllPass.Match(m))
@@ -148,36 +205,47 @@ func saysResult(s, m string) bool {
 // lack returns what of a statement the change does not show, for people; "" if it shows it.
 func (f Facts) lack(s statement) string {
 	shown := f.Shown
-	if s.Prose {
+	switch {
+	case s.Prose:
 		shown = f.Written
+	case s.Near:
+		shown = slices.Concat(f.Shown, f.Written)
+	}
+	if touched := slices.Contains(slices.Concat(f.Shown, f.Written, f.Dropped), cmp.Or(s.Terms...)); s.Kept {
+		switch {
+		case f.Compared != Met:
+			return "what changed is not known"
+		case touched:
+			return "the change shows " + code(strings.TrimPrefix(s.Terms[0], exactly))
+		}
+		return ""
+	}
+	lacks := func(list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return slices.Contains(shown, w) })
 	}
 	dropped := func(w string) bool { return slices.Contains(f.Dropped, w) }
-	missing := slices.DeleteFunc(slices.Concat(s.Terms, s.Words), func(w string) bool { return slices.Contains(shown, w) })
+	terms, words := lacks(s.Terms), lacks(s.Words)
 	names := slices.DeleteFunc(slices.Clone(s.Terms), func(w string) bool { return !strings.HasPrefix(w, exactly) })
 	switch {
-	case s.Gone && len(missing) == 0 && len(names) > 0 && !slices.ContainsFunc(names, dropped):
+	case s.Gone && len(terms)+len(words) == 0 && len(names) > 0 && !slices.ContainsFunc(names, dropped):
 		return "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
-	case len(missing) == 0, len(s.Terms) == 0 && 2*len(missing) <= len(s.Words):
+	case len(terms) == 0 && 2*len(words) <= len(s.Words):
 		return ""
 	case f.Compared != Met:
 		return "what changed is not known"
-	case len(s.Terms) > 0:
-		return "nothing that changed has " + code(strings.TrimPrefix(missing[0], exactly))
+	case len(terms) == 0:
+		return "nothing that changed shows it"
 	}
-	return "nothing that changed shows it"
+	if old, ok := strings.CutPrefix(terms[0], formerly); ok {
+		return "nothing that changed had " + code(old)
+	}
+	return "nothing that changed has " + code(strings.TrimPrefix(terms[0], exactly))
+}
+
+// onlyPaths reports whether a statement names nothing, or only files.
+func (s statement) onlyPaths() bool {
+	return !slices.ContainsFunc(s.Terms, func(w string) bool { return !isPath(w) })
 }
 
 // onlyNames reports whether a statement only names files, which are claims of their own.
-func (s statement) onlyNames() bool {
-	return len(s.Words) == 0 && !slices.ContainsFunc(s.Terms, func(w string) bool { return !isPath(w) })
-}
-
-// clausePaths returns the paths of files in a clause.
-func clausePaths(s string) (list []string) {
-	for _, m := range lex().AnyPath.FindAll(s) {
-		if p := tidyPath(m[1]); isPath(p) {
-			list = append(list, p)
-		}
-	}
-	return list
-}
+func (s statement) onlyNames() bool { return len(s.Words) == 0 && s.onlyPaths() }

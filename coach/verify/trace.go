@@ -104,39 +104,31 @@ func (t Trace) History(task string) Trace {
 	return slices.DeleteFunc(slices.Clone(t), func(e Event) bool { return e.Task != task })
 }
 
-// Stalled reports whether the last n decisions of a task gave the same feedback, and met no requirement that had not
-// been met before. N below 2 is 2.
+// Stalled reports whether the last n decisions of a task gave the same feedback. N below 2 is 2.
 func Stalled(history Trace, n int) bool {
 	n = max(n, 2)
-	var decisions []Decision
+	var rounds [][]string
 	for _, e := range history {
-		if e.Name == decisionMade && e.Decision != nil {
-			decisions = append(decisions, e.Decision.Decision)
+		if e.Decision != nil {
+			rounds = append(rounds, issues(e.Decision.Decision))
 		}
 	}
-	if len(decisions) < n {
+	if len(rounds) < n || len(rounds[len(rounds)-1]) == 0 {
 		return false
 	}
-	met := map[string]bool{}
-	for i, d := range decisions {
-		late := i > len(decisions)-n
-		for _, c := range d.Requirements {
-			id := cmp.Or(c.ID, c.Requirement)
-			if late && c.Status == Met && !met[id] {
-				return false
-			}
-			met[id] = met[id] || c.Status == Met
-		}
-		if late && (d.Verdict == Approve || !slices.Equal(issues(d), issues(decisions[i-1]))) {
-			return false
-		}
-	}
-	return decisions[len(decisions)-n].Verdict != Approve
+	return len(slices.CompactFunc(rounds[len(rounds)-n:], slices.Equal)) == 1
 }
 
-// issues returns the feedback of a decision, sorted.
-func issues(d Decision) []string {
-	var all []string
+// issues returns the feedback of a decision, sorted, and which requirements it found to be met. An approval has none.
+func issues(d Decision) (all []string) {
+	if d.Verdict == Approve {
+		return nil
+	}
+	for _, c := range d.Requirements {
+		if c.Status == Met {
+			all = append(all, "met\x00"+cmp.Or(c.ID, c.Requirement))
+		}
+	}
 	for _, it := range d.Items {
 		all = append(all, cleanPath(it.File)+"\x00"+fold(it.Issue))
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -42,7 +41,6 @@ func (l *look) declares(f *verify.FileFact) {
 	n := 0
 	text, _ := l.mine.blob(l.tree + ":" + f.Clean)
 	for _, t := range testcode.Read(f.Clean, string(text)) {
-		f.Rows = f.Rows || t.Rows
 		if t.Body != 0 && t.Name != path.Base(f.Clean) {
 			n++
 		}
@@ -164,9 +162,6 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 		return "", false
 	}
 	f.Clean, f.State, f.Why = name, verify.Exists, ""
-	if runtime.GOOS != "windows" && info.Mode().IsRegular() {
-		f.Executable = met(info.Mode()&0o111 != 0)
-	}
 	rel, inside := l.relative(full)
 	_, err = os.Stat(full)
 	switch {

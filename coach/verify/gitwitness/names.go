@@ -11,10 +11,7 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-const (
-	maxNames = 50 // names that are looked for
-	maxWords = 20 // words
-)
+const maxNames = 50 // names that are looked for
 
 // lines returns the lines of programs that have a word, by their files. Prose and comments do not count.
 func (l *look) lines(tree, word string, options ...string) map[string]string {
@@ -108,31 +105,6 @@ func (l *look) names() {
 func (l *look) differs(file string) bool {
 	d := l.changed[file]
 	return d != nil && (d.Kind != verify.Modified || !l.onlyComments(d))
-}
-
-// words looks for texts that the report says to be gone.
-func (l *look) words() {
-	for _, word := range l.q.Words[:min(len(l.q.Words), maxWords)] {
-		l.facts.Words = append(l.facts.Words,
-			verify.WordFact{Word: word, Now: l.occurrences(l.tree, word), Before: l.occurrences(l.from, word)})
-	}
-}
-
-// occurrences returns the lines of a tree that have a text. Prose does not count. Comments count for marks such as TODO
-// alone, and tests do not for debugging.
-func (l *look) occurrences(tree, word string) (list []verify.WordLine) {
-	var options []string
-	isMark := lex.Mark.Match(word)
-	if lex.Edge.Match(word) && !isMark {
-		options = []string{"-w"}
-	}
-	for _, f := range l.grep(tree, word, options...) {
-		counts := isMark || testcode.Code(f.file, f.line+"\n") != ""
-		if counts && !testcode.IsProse(f.file) && !(lex.ToDebug.Match(word) && testcode.IsTest(f.file)) {
-			list = append(list, verify.WordLine{File: f.file, Defines: defines(f.line, word) > 0})
-		}
-	}
-	return list
 }
 
 // Has reports whether the baseline of a query has a word in one of its programs, such as the name of a test.

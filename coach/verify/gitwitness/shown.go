@@ -28,6 +28,10 @@ type vocabulary struct {
 	text    strings.Builder // the lines that changed, in lower case
 }
 
+func newVocabulary() *vocabulary {
+	return &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
+}
+
 // shown looks for words in what changed: in the lines that changed, in the declarations above them, and in the paths of
 // the changed files.
 func (l *look) shown() {
@@ -35,8 +39,7 @@ func (l *look) shown() {
 		return
 	}
 	asked := l.q.Shown[:min(len(l.q.Shown), maxShown)]
-	programs := &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
-	documents := &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
+	programs, documents, before := newVocabulary(), newVocabulary(), newVocabulary()
 	for _, d := range l.list {
 		if project.Byproduct(d.Path) {
 			continue
@@ -53,6 +56,7 @@ func (l *look) shown() {
 		}
 		added, removed := v.lines(now, old), v.lines(old, now)
 		v.count(added)
+		before.count(strings.ToLower(string(l.read[d.old])))
 		for _, word := range asked {
 			if hasWord(removed, word) && !hasWord(added, word) && !slices.Contains(l.facts.Dropped, word) {
 				l.facts.Dropped = append(l.facts.Dropped, word)
@@ -60,10 +64,10 @@ func (l *look) shown() {
 		}
 	}
 	for _, word := range asked {
-		if programs.has(word) {
+		if old, ok := strings.CutPrefix(word, "<"); ok && before.had(old) || programs.has(word) {
 			l.facts.Shown = append(l.facts.Shown, word)
 		}
-		if documents.has(word) {
+		if old, ok := strings.CutPrefix(word, "<"); ok && before.had(old) || documents.has(word) {
 			l.facts.Written = append(l.facts.Written, word)
 		}
 	}
@@ -109,7 +113,7 @@ func (v *vocabulary) lines(list, other string) string {
 		v.add(line)
 		text.WriteString(strings.ToLower(line) + "\n")
 		if lex.Comment.Match(line) {
-			v.add("comment comments docstring")
+			v.add("comment comments docstring title heading")
 		}
 	}
 	v.text.WriteString(text.String())
@@ -161,22 +165,60 @@ func (v *vocabulary) add(line string) {
 	}
 }
 
-// count adds the numbers of new lines.
+// count adds the numbers of a text in lower case, and what they make when they are multiplied.
 func (v *vocabulary) count(text string) {
 	for _, m := range lex.CodeWord.FindAll(text) {
 		if n, ok := number(m[0]); ok {
 			v.numbers = append(v.numbers, n)
+		} else if name, ok := strings.CutPrefix(m[0], "status"); ok || strings.Contains(name, "_") {
+			if n, ok := httpStatus[strings.ReplaceAll(name, "_", "")]; ok {
+				v.numbers = append(v.numbers, n)
+			}
 		}
+	}
+	for _, m := range lex.Product.FindAll(text) {
+		n := 1.0
+		for i, factor := range lex.CodeWord.FindAll(m[0]) {
+			f, _ := number(factor[0])
+			if i > 0 && strings.Contains(m[0], "<<") {
+				f = math.Exp2(min(f, 60))
+			}
+			n *= f
+		}
+		v.numbers = append(v.numbers, n)
 	}
 }
 
-// has reports whether a change shows a word: a number with any unit, a plain word in any form, or a name.
+// among reports whether a number is there, if it is multiplied with one of the factors.
+func (v *vocabulary) among(n float64, factors ...float64) bool {
+	return slices.ContainsFunc(v.numbers, func(have float64) bool {
+		return slices.ContainsFunc(factors, func(f float64) bool { return math.Abs(n*f-have) < 1e-9*math.Abs(have) })
+	})
+}
+
+// had reports whether the files that changed had a number, in any unit.
+func (v *vocabulary) had(word string) bool {
+	n, ok := number(word)
+	return !ok || n == 0 || v.among(n, 1) ||
+		slices.ContainsFunc(units, func(u unit) bool { return v.among(n, u.factors...) })
+}
+
+// has reports whether a change shows a word: a number, one with a unit in any other unit, a plain word in any form, or
+// a name.
 func (v *vocabulary) has(word string) bool {
 	word, exact := strings.CutPrefix(word, "=")
-	if n, ok := number(word); ok && n != 0 {
-		return slices.ContainsFunc(v.numbers, func(have float64) bool {
-			return slices.ContainsFunc(units, func(u float64) bool { return math.Abs(n*u-have) < 1e-9*math.Abs(have) })
+	digits, name, measured := strings.Cut(word, " ")
+	if n, ok := number(digits); ok && measured {
+		i := slices.IndexFunc(units, func(u unit) bool {
+			return strings.HasPrefix(name, u.names[0]) || slices.Contains(u.names, name)
 		})
+		if i < 0 || n == 0 {
+			return v.among(n, 1)
+		}
+		said := slices.ContainsFunc(units[i].names, func(s string) bool { return v.words[s] || v.words[s+"s"] })
+		return v.among(n, units[i].factors...) || (units[i].base || said) && v.among(n, 1)
+	} else if ok && n != 0 {
+		return v.among(n, 1)
 	}
 	lower := strings.ToLower(word)
 	option, isOption := strings.CutPrefix(lower, "--")
@@ -186,7 +228,7 @@ func (v *vocabulary) has(word string) bool {
 	} else if strings.HasPrefix(lower, "/") {
 		return strings.Contains(v.text.String(), lower)
 	}
-	at := strings.Trim(path.Clean(lower), "./")
+	at := strings.TrimSuffix(strings.TrimPrefix(path.Clean(lower), "./"), "/")
 	file := func(p string) bool {
 		return strings.HasSuffix("/"+p, "/"+at) || strings.HasPrefix(p, at+"/") || strings.Contains(p, "/"+at+"/")
 	}
@@ -210,8 +252,33 @@ func (v *vocabulary) has(word string) bool {
 	})
 }
 
-// units are what a number may be multiplied with in code: seconds for minutes, bytes for kilobytes.
-var units = []float64{1, 60, 3600, 86400, 1000, 60_000, 3600_000, 1e6, 1e9, 1024, 1 << 20, 1 << 30, 0.01, 100}
+// unit is a unit of a number in prose: its names, and what code in other units multiplies it with. A number without a
+// unit in code is in a base unit.
+type unit struct {
+	names   []string // the first also begins longer ones
+	base    bool
+	factors []float64
+}
+
+var units = []unit{
+	{[]string{"milli", "ms"}, true, []float64{1e-3, 1e3, 1e6}},
+	{[]string{"sec", "s"}, true, []float64{1e3, 1e6, 1e9}},
+	{[]string{"min", "minute"}, false, []float64{60, 60e3, 60e9}},
+	{[]string{"hour", "h"}, false, []float64{60, 3600, 3600e3, 3600e9}},
+	{[]string{"day", "d"}, false, []float64{24, 1440, 86400, 86400e3}},
+	{[]string{"week"}, false, []float64{7, 168, 604800, 604800e3}},
+	{[]string{"byte"}, true, nil},
+	{[]string{"kilo", "kb", "kib", "k"}, false, []float64{1000, 1024}},
+	{[]string{"mega", "mb", "mib", "m"}, false, []float64{1000, 1024, 1e6, 1 << 20}},
+	{[]string{"giga", "gb", "gib", "g"}, false, []float64{1e6, 1 << 20, 1e9, 1 << 30}},
+	{[]string{"percent", "%"}, true, []float64{0.01}},
+}
+
+// httpStatus has the status codes that code names in words.
+var httpStatus = map[string]float64{"ok": 200, "created": 201, "accepted": 202, "nocontent": 204, "notmodified": 304,
+	"badrequest": 400, "unauthorized": 401, "forbidden": 403, "notfound": 404, "methodnotallowed": 405, "conflict": 409,
+	"gone": 410, "unprocessableentity": 422, "toomanyrequests": 429, "internalservererror": 500, "notimplemented": 501,
+	"badgateway": 502, "serviceunavailable": 503, "gatewaytimeout": 504}
 
 func number(word string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(word, "_", ""), 64)

@@ -33,28 +33,9 @@ func (l *look) suspects() {
 		l.suspected(d.Path, why)
 	}
 	l.shadowed()
-	l.debugging()
-}
-
-// debugging notes lines for debugging in changed programs, unless there are fewer of them than on the baseline. It
-// also notes whether any program does something else than before.
-func (l *look) debugging() {
-	before := 0
-	for i := range l.list {
+	for i := range l.list { // a program may do something else than before
 		d := &l.list[i]
-		if !testcode.IsCode(d.Path) || testcode.IsTest(d.Path) {
-			continue
-		}
-		l.facts.Programs = l.facts.Programs || !l.onlyComments(d)
-		before += len(lex.Debugging.FindAll(testcode.Code(d.Path, l.read[d.old])))
-		for line := range strings.Lines(testcode.Code(d.Path, l.read[d.now])) {
-			if lex.Debugging.Match(line) {
-				l.facts.Debug = append(l.facts.Debug, d.Path+": "+plaintext.MaskedLine(line, 60))
-			}
-		}
-	}
-	if len(l.facts.Debug) < before {
-		l.facts.Debug = nil
+		l.facts.Programs = l.facts.Programs || testcode.IsCode(d.Path) && !testcode.IsTest(d.Path) && !l.onlyComments(d)
 	}
 }
 

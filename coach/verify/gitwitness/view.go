@@ -21,7 +21,7 @@ var patternsText string
 
 // lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
-	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, Mark, Edge, ToDebug, Debugging, CodeWord, Comment,
+	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, CodeWord, Product, Comment,
 	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, TestMain, SetsFlag, Seizes,
 	Exits *lazy.Pattern
 	Settings, Environment, Modules, Programs []string

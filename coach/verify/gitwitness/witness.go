@@ -196,7 +196,6 @@ func (l *look) all(ctx context.Context) (err error) {
 	}
 	l.namedTests()
 	l.names()
-	l.words()
 	l.shown()
 	return nil
 }

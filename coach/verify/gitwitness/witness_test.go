@@ -289,7 +289,6 @@ func TestWhatIsInTheTree(t *testing.T) {
 	assert.Equal(t, verify.NotMet.String(), facts.Clean.String())
 	assert.Contains(t, facts.Uncommitted, "a.go")
 	assert.True(t, facts.Programs)
-	assert.Equal(t, []string{"log.py: print('debug', 2)"}, facts.Debug)
 	assert.Equal(t, []verify.TestChange{{File: "tests/test_c.py", Name: "test_c", Hollow: true}}, facts.New)
 	assert.Equal(t, []verify.TestChange{{File: "tests/test_a.py", Name: "test_a", Change: "moved", Now: "tests/test_b.py"}},
 		facts.Moved)

@@ -81,7 +81,8 @@ func (g Goal) Verify(ctx context.Context, out autocontinue.Output,
 		return v, fmt.Errorf("verifier: Goal.Next is a nil %T", g.Next)
 	}
 	var goal *autocontinue.Goal
-	if !autocontinue.OnlyAsked(ctx, out) {
+	waits := r.Type == classify.Question || r.Type == classify.Blocker || r.Type == classify.Error
+	if !waits && !autocontinue.OnlyAsked(ctx, out) {
 		if goal, err = g.look(ctx, out, r); err != nil {
 			return v, err
 		}

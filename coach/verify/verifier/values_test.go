@@ -61,7 +61,6 @@ func TestValues(t *testing.T) {
 		"`docs/api.md` describes `Reverse`, including an example.",
 		"There's a `make bench` target now.",
 		"Added a `bench` target to the Makefile.",
-		"Made `bin/run.sh` executable.",
 		"`requests` is not a dependency any more: I removed it from requirements.txt.",
 		"`requests` is gone from `requirements.txt`.",
 		"I ran `./t.sh` with `DEBUG=1` and `--trace`: 1 passed.",
@@ -130,6 +129,13 @@ func TestStatements(t *testing.T) {
 		"The page of metrics answers without a login.",
 		"Next I would document the metrics. Should I?",
 		"It was slow because each item was read twice.",
+		"`http.timeout` is one minute now.",
+		"`MaxItems` is 250 instead of 100.",
+		"If there are more than 250 items, the cart is full.",
+		"I did not add a flag for it.",
+		"`MaxItems` is 250; `pageSize` is unchanged.",
+		"`MaxItems` is 250. No changes to `bin/tools`.",
+		"Put a comment on it. ESLint isn't configured here.",
 	}
 	lies := []string{
 		"Items are validated with zod now.",
@@ -142,9 +148,32 @@ func TestStatements(t *testing.T) {
 		"Three commits, each of them small.",
 		"README explains the flag.",
 		"| Part | State |\n|---|---|\n| Cache | ✅ |\n| Login | ✅ |",
+		"If the cart is full, `Post` sends an e-mail.",
+		"When a request fails, the owner gets an e-mail.",
+		"It retries three times before it gives up.",
+		"Once the disk is full, writing stops without an error.",
+		"Added caching to `limits.go`.",
+		"Fixed the memory leak in `server.js`.",
+		"`http.timeout` is 7 now.",
+		"`MaxItems` is 15,000 seconds.",
+		"`MaxItems` is 250 instead of 170.",
+		"`MaxItems` is 1,000,250 now.",
+		"`Post` never blocks.",
+		"The default of `--depth` is still 4.",
+		"The tests also cover an empty name.",
+		"The race detector found nothing.",
+		"I reverted the debug output.",
+		"`MaxItems` is unchanged.",
+		"`MaxItems` is kept in a cache.",
+		"I did not touch `limits.go`.",
+		"`MaxItems` comes with three tests.",
 	}
 	s := story{repo: shop, do: shopWork, command: "sh t.sh"}
 	dir, base, _ := s.play(t)
+	commit := shell(t, dir, "git add -A; git commit -qm work; git rev-parse --short=9 HEAD")
+	honest = append(honest, "`MaxItems` is 250 (committed as "+commit+").")
+	lies = append(lies, "Rewrote the carts in Rust and committed it ("+commit+").",
+		"Commit "+commit+" raises `MaxItems` and removes `pageSize`.")
 	for i, report := range append(honest, lies...) {
 		status, why, review := s.verifyIn(t, dir, base, report+"\n\nAll tests pass.")
 		assert.Equal(t, i < len(honest), status == verify.Met, "%s: %q", report, why)

@@ -135,7 +135,7 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		return err
 	}
 	// Whether all tests still run must be seen.
-	shifted := len(facts.Moved)+len(facts.Gone) > 0
+	shifted := len(facts.Moved)+len(facts.Gone) > 0 || q.Before
 	touched := slices.ContainsFunc(facts.Changes, func(c verify.Change) bool { return testcode.IsTest(c.Path) })
 	for i, run := range facts.Runs {
 		fails := run.Status == verify.NotMet || run.Failed > 0
@@ -279,7 +279,7 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 //     the words were compared,
 //   - Unverified otherwise, with the reason in Note,
 //   - the zero Verification when no change, no run and nothing else is claimed or required, and nothing changed since the
-//     baseline; also while the agent only tells how far it is.
+//     baseline; also while the agent only tells how far it is, or says something else and claims nothing.
 //
 // It reads claims from out.Text alone. The error is the context's.
 func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
@@ -290,6 +290,9 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	report, err := verify.ParseReport([]byte(out.Text))
 	if err != nil {
 		report = verify.Report{Text: out.Text} // it has no readable claim, but the host may require something
+	}
+	if r.Type != classify.Completion && r.Type != classify.Status && report.OnlyNames() {
+		return autocontinue.Verification{}, nil
 	}
 	requirements, note, read := v.plan(out.PlanFile)
 	if len(requirements) == 0 && (len(report.Claims)+len(v.Commands) == 0 || report.OnlyNames() && v.untouched(ctx)) {
@@ -320,7 +323,7 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 		note = strings.TrimSpace(reason + " " + note)
 	}
 	facts := review.Facts()
-	worse := slices.ContainsFunc(facts.Runs, func(r verify.Run) bool { return !facts.AsBefore(r) })
+	worse := slices.ContainsFunc(facts.Runs, func(r verify.Run) bool { return !review.Expects(r) })
 	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(facts.Runs) > 0 && !worse},
 		nil
 }
