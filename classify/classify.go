@@ -28,8 +28,8 @@
 //
 // # Speed
 //
-// Time is linear in the length of a text, of which the last 512 KiB are read; a verdict on 20 kB takes 1.5 to 3 ms. The first verdict of a process reads
-// the tables, which takes 5 to 8 ms.
+// Time is linear in the length of a text, of which the last 512 KiB are read; a verdict on 20 kB takes 1.5 to 3 ms. The
+// first verdict of a process reads the tables, which takes 5 to 8 ms.
 //
 //	go test ./classify -run '^$' -bench 'Classify$|Hostile|Tables'
 //

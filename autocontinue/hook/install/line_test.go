@@ -138,14 +138,14 @@ func TestGeminiLineEndsTheProgram(t *testing.T) {
 		"hangs":           "#!/bin/sh\necho started\nexec sleep 1000\n",
 		"ignores SIGTERM": "#!/bin/sh\ntrap '' TERM\necho started\nexec sleep 1000\n",
 	} {
+		program := filepath.Join(t.TempDir(), "sidecoach") // before any process starts that may keep it open for writing
+		require.NoError(t, os.WriteFile(program, []byte(script), 0o777))
 		for _, sh := range []string{"sh", "bash"} {
 			t.Run(name+" in "+sh, func(t *testing.T) {
 				t.Parallel()
 				if _, err := exec.LookPath(sh); err != nil {
 					t.Skip("the shell is missing:", err)
 				}
-				program := filepath.Join(t.TempDir(), "sidecoach")
-				require.NoError(t, os.WriteFile(program, []byte(script), 0o777))
 				cmd := exec.Command(sh, "-c", Hook{Host: hook.Gemini, Program: program}.lineOn("linux"))
 				out, err := cmd.StdoutPipe()
 				require.NoError(t, err)
