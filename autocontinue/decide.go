@@ -81,8 +81,8 @@ import (
 // in the message are masked, see [plaintext.Redact].
 //
 // It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
-// it is right on a state that has changed since the caller asked Known. A decision for an invalid result leaves the state as
-// it is.
+// it is right on a state that has changed since the caller asked Known. A decision for an invalid result leaves the
+// state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
 	o, r, before := f.Output, finite(f.Result), s
 	d, s, ok := s.known(o, f.Resets)

@@ -34,8 +34,8 @@ type Config struct {
 //
 // It is asked about every output that was classified. A completion and a rejected completion claim something. So may a
 // question, a blocker and the report of a failure: the human is told what was found, and nothing else changes. It must
-// be safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown status
-// count as Unverified; Decision.Degraded names them.
+// be safe for concurrent use and must not change the slices that it is given. Its error, its panic and an unknown
+// status count as Unverified; Decision.Degraded names them.
 type Verifier interface {
 	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)
 }

@@ -240,8 +240,8 @@ func TestHonestFailures(t *testing.T) {
 	}
 }
 
-// A report that ends with a claim is a rejected completion, however much it says of its steps before. So is an edit that
-// was announced and stands in the text.
+// A report that ends with a claim is a rejected completion, however much it says of its steps before. So is an edit
+// that was announced and stands in the text.
 func TestReportsThatEndWithAClaim(t *testing.T) {
 	const steps = "Let me look at the poller first. Now let me update the list. Next I'll move the timer.\n\n"
 	for _, text := range []string{

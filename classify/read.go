@@ -392,7 +392,8 @@ func (rd *reading) number(t *token) int {
 }
 
 // condition notes a sentence that makes the agent's next step depend on the human: it has a word of condition or of
-// time, a word for the human, and one for what the agent will do. A further offer and a failure that may remain are none.
+// time, a word for the human, and one for what the agent will do. A further offer and a failure that may remain are
+// none.
 func (rd *reading) condition(s sentence, mark *seen) {
 	has := func(set wordSet) bool {
 		return slices.ContainsFunc(rd.toks[s.first:s.last], func(t token) bool { return set.has(t.id) })

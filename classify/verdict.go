@@ -128,8 +128,8 @@ func (v *verdict) announces() bool {
 	return rd.has("progress.next") && !rd.kind(signalPromise)
 }
 
-// closesWithClaim reports whether the last sentence claims a result or stands behind edits that the text shows, and names
-// no further step.
+// closesWithClaim reports whether the last sentence claims a result or stands behind edits that the text shows, and
+// names no further step.
 func (v *verdict) closesWithClaim() bool {
 	rd, last := v.rd, v.rd.last
 	edits := rd.fences[editFence] > 0 && rd.lastLine.voice()

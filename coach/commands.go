@@ -145,8 +145,8 @@ func knownCheck(command string) (kind string, ok bool) {
 	return kind, true
 }
 
-// withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or vetted:
-// it looks like a URL. Go does not load a package for that.
+// withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or
+// vetted: it looks like a URL. Go does not load a package for that.
 func withoutHosts(text string) string { return goPackage().ReplaceAllString(text, "$1./$2") }
 
 var goPackage = compiled(`(?i)(\bgo (?:test|build|vet)(?: -\w+)* )\w[\w-]*(?:\.[\w-]+)+/([\w./-]+[.,;:!?` + "`" + `]*(?:\s|$))`)

@@ -50,9 +50,9 @@
 //
 // # Limits
 //
-// The guard knows most words of English, fewer of other languages. In Czech, Russian, Chinese and Japanese, which have no
-// articles, it refuses only the orders that it knows. It is a filter of words, not a sandbox: the host must enforce what
-// the agent may do.
+// The guard knows most words of English, fewer of other languages. In Czech, Russian, Chinese and Japanese, which have
+// no articles, it refuses only the orders that it knows. It is a filter of words, not a sandbox: the host must enforce
+// what the agent may do.
 //
 // # Errors
 //

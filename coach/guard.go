@@ -225,8 +225,8 @@ func objection(msg string, in Context) string {
 }
 
 // unsafe returns what data of the plan, the verifier, the host or the agent must not bring into a message of ours: our
-// prefix, words of two alphabets, markup, tokens of a chat template, URLs, shell operators, orders, and commands that do
-// more than check. It is empty for data that may be quoted.
+// prefix, words of two alphabets, markup, tokens of a chat template, URLs, shell operators, orders, and commands that
+// do more than check. It is empty for data that may be quoted.
 func unsafe(data string) string {
 	forged := strings.TrimSuffix(data, plaintext.TrimPrefix(data))
 	found := cmp.Or(forged, mixedWord(data))
@@ -239,7 +239,8 @@ func unsafe(data string) string {
 	return cmp.Or(found, orderIn(words(data), "order")) // in the name of a file or a test, too
 }
 
-// orderIn returns the first phrase in ws of the sections, or of [act] where an order may begin. A check is not an order.
+// orderIn returns the first phrase in ws of the sections, or of [act] where an order may begin. A check is not an
+// order.
 func orderIn(ws []word, sections ...string) string {
 	begins := orders(ws)
 	for i := range ws {
@@ -271,8 +272,9 @@ func url(msg string, src *sources) string {
 	return ""
 }
 
-// phrases returns a function that finds the first phrase of the sections that nothing vouches for. It looks at the words
-// that a shell would read, also without their hyphens, and at those that a person reads, also with digits for letters.
+// phrases returns a function that finds the first phrase of the sections that nothing vouches for. It looks at the
+// words that a shell would read, also without their hyphens, and at those that a person reads, also with digits for
+// letters.
 func phrases(sections ...string) func(string, *sources) string {
 	return func(msg string, src *sources) string {
 		msg = folded(msg)
@@ -416,8 +418,8 @@ func digitsAsLetters(s, one string) string {
 	})
 }
 
-// mentioned reports whether the clause around ws[from:to] only mentions these words: it asks or tells about them, or says
-// after them that they must not be.
+// mentioned reports whether the clause around ws[from:to] only mentions these words: it asks or tells about them, or
+// says after them that they must not be.
 func mentioned(ws []word, from, to int) bool {
 	for i := from - 1; i >= 0 && !ws[i].end; i-- {
 		if n, _ := longest(ws[i:from], "mention"); n > 0 {

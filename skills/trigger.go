@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// What may stand around a word: white space, or a full stop, comma or dash outside ASCII; between it and the word, marks
-// that open or close.
+// What may stand around a word: white space, or a full stop, comma or dash outside ASCII; between it and the word,
+// marks that open or close.
 const (
 	separator = `[\s\v\x{200b}\x{feff}]|[^\x00-\x7f\pL\pM\pN\pS\pC\p{Pc}\p{Ps}\p{Pe}\p{Pi}\p{Pf}]`
 	before    = `(?:^|` + separator + `)["'*_\p{Ps}\p{Pi}\p{Pf}]*`
@@ -82,8 +82,8 @@ func ownWords(text string) string {
 	return words.String()
 }
 
-// withoutCode puts an x for each code span of a paragraph. As in CommonMark the next run of backticks of the same length
-// closes a run. A run that nothing closes is text, and so is one after a backslash.
+// withoutCode puts an x for each code span of a paragraph. As in CommonMark the next run of backticks of the same
+// length closes a run. A run that nothing closes is text, and so is one after a backslash.
 func withoutCode(paragraph string) string {
 	var b strings.Builder
 	from := 0

@@ -87,8 +87,8 @@ var (
 	ErrDecided = errors.New("gate: already decided")
 	// ErrPending: nobody has approved the item yet. An [Approver] that does not want to answer returns it, too.
 	ErrPending = errors.New("gate: not approved yet")
-	// ErrDenied: a person or the policy denied it, it expired, its run ended, or a person gave the result in its place. The
-	// item says which. If the policy denies an edit, the item is still pending.
+	// ErrDenied: a person or the policy denied it, it expired, its run ended, or a person gave the result in its place.
+	// The item says which. If the policy denies an edit, the item is still pending.
 	ErrDenied = errors.New("gate: denied")
 	// ErrJournal: Options.Journal failed; the error wraps its error. Or a line, which the error names, cannot be replayed.
 	ErrJournal = errors.New("gate: the journal failed")

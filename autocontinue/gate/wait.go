@@ -25,8 +25,8 @@ type Approver interface {
 // [ErrPending], or when the item escalates. The first answer wins.
 //
 // Approvers need Options.Now. With Options.AfterFunc, Wait ends what is due; without it, the host calls
-// [Session.Expire]. Errors: ErrIllegal, and those of ctx, Resolve, Expire and the last approver. The item may then still
-// be pending: it is safe to call Wait again.
+// [Session.Expire]. Errors: ErrIllegal, and those of ctx, Resolve, Expire and the last approver. The item may then
+// still be pending: it is safe to call Wait again.
 func (s *Session) Wait(ctx context.Context, id string, approvers ...Approver) (Item, error) {
 	if len(approvers) > 0 && s.options.Now == nil {
 		return Item{}, fmt.Errorf("%w: approvers need Options.Now", ErrInput)

@@ -24,8 +24,8 @@ import (
 //     of letters only may be an ordinary word: it counts if nothing else can be meant.
 //
 // The file secrets.txt has all rules. The prefix of the issuer stays, so that a person sees what was there. Invisible
-// characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another kind.
-// Redacting a redacted text changes nothing.
+// characters and terminal escape sequences in a secret do not hide it, and stay. Redact misses a secret of another
+// kind. Redacting a redacted text changes nothing.
 func Redact(s string, secrets ...string) string {
 	s, _ = RedactContext(context.Background(), s, secrets...) // which does not end
 	return s

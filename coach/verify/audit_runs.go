@@ -194,8 +194,8 @@ func (a *audit) failedBefore(c Claim) finding {
 	return unchecked("it was not seen to fail before the work")
 }
 
-// wanting returns what of a statement the change must show: not the subject of a new commit that it quotes, and where it
-// is of results, neither tests that ran nor their files.
+// wanting returns what of a statement the change must show: not the subject of a new commit that it quotes, and where
+// it is of results, neither tests that ran nor their files.
 func (a *audit) wanting(s statement) statement {
 	for _, subject := range a.facts.NewCommits {
 		if subject = fold(subject); strings.Contains(fold(s.Text), subject) {

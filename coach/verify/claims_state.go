@@ -8,8 +8,8 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// says adds a claim if a text has its words, and not those that make it another one. A group of the words is its name or
-// its number.
+// says adds a claim if a text has its words, and not those that make it another one. A group of the words is its name
+// or its number.
 func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim) {
 	f := words.Find(text)
 	if f == nil || unless != nil && unless.Match(text) {
@@ -24,8 +24,8 @@ func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim)
 	r.add(c)
 }
 
-// extent reads how much a clause says was changed: nothing, nothing else, no new file, or a number of files. Such clauses
-// deny something, so they are read before denials are left out.
+// extent reads how much a clause says was changed: nothing, nothing else, no new file, or a number of files. Such
+// clauses deny something, so they are read before denials are left out.
 func (r *Report) extent(s, m string) {
 	l := lex()
 	r.says(s, s, l.NoneLeft, nil, Claim{Kind: otherClaim})

@@ -22,8 +22,8 @@
 // Claims are found in English prose and in JSON. A claim is called false only when the facts contradict it as it was
 // meant. All else that a report says of the work, the change must show: its names and numbers, words such as "retries"
 // that say by what means, and without a name half of its plain words. What the change does not show is unchecked.
-// What it shows may still be wrong: that the names are there does not prove what is said of them. Facts are only as good
-// as their witness: see the limits of each.
+// What it shows may still be wrong: that the names are there does not prove what is said of them. Facts are only as
+// good as their witness: see the limits of each.
 //
 // # Errors
 //

@@ -70,8 +70,8 @@ func unfenced(s string) string {
 	return strings.TrimSpace(body)
 }
 
-// object reads the fields of a report, in the order of their names, so that equal reports are equal. Results of runs are
-// read as prose is.
+// object reads the fields of a report, in the order of their names, so that equal reports are equal. Results of runs
+// are read as prose is.
 func (r *Report) object(fields map[string]any) {
 	var tests []string
 	subject := "Tests"

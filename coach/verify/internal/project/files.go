@@ -97,8 +97,8 @@ func recipes(m makefile, names []string) []string {
 	return lines
 }
 
-// scriptLines returns what a script of package.json runs, with the scripts before, behind and in it, each once. It takes
-// them out of all.
+// scriptLines returns what a script of package.json runs, with the scripts before, behind and in it, each once. It
+// takes them out of all.
 func scriptLines(all map[string]string, name string) (lines []string) {
 	for _, n := range []string{"pre" + name, name, "post" + name} {
 		text := all[n]

@@ -1,8 +1,8 @@
 // Package testcode answers which tests a source file declares, and whether they can run and check anything.
 //
-// [Read] reads one file, [Compare] two versions of a project's test files. Go is parsed. Python, JavaScript, TypeScript,
-// Rust, Java, Kotlin and C# are read by the shape of their lines: a test that a program makes is not found. A test file
-// in another language counts as one test.
+// [Read] reads one file, [Compare] two versions of a project's test files. Go is parsed. Python, JavaScript,
+// TypeScript, Rust, Java, Kotlin and C# are read by the shape of their lines: a test that a program makes is not found.
+// A test file in another language counts as one test.
 package testcode
 
 import (
