@@ -64,6 +64,6 @@ func ExampleNewServer() {
 	fmt.Println("calls:", s.Calls())
 	// Output:
 	// question heuristic <nil>
-	// llm: the endpoint answered 401 Unauthorized (is the key right?): The server had an error while processing your
-	// request calls: 1
+	// llm: the endpoint answered 401 Unauthorized (is the key right?): The server had an error while processing your request
+	// calls: 1
 }
