@@ -151,7 +151,9 @@ func compare(r Report, f Facts) Honesty {
 				h.ByWords = append(h.ByWords, text)
 			}
 		case len(h.Unchecked) < maxUnchecked:
-			h.Unchecked = append(h.Unchecked, clean(`"`+s.Text+`": `+missing))
+			if line := clean(`"` + s.Text + `": ` + missing); !slices.Contains(h.Unchecked, line) {
+				h.Unchecked = append(h.Unchecked, line) // two parts of a sentence may lack the same
+			}
 		}
 	}
 	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change().status != Met

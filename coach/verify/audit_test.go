@@ -600,3 +600,13 @@ func audit(r verify.Report, f verify.Facts) verify.Honesty {
 	}
 	return verify.Audit(r, f)
 }
+
+// A sentence is listed once, however many of its parts are not shown.
+func TestUncheckedLinesAreListedOnce(t *testing.T) {
+	r, err := verify.ParseReport([]byte("Zebras graze here and antelopes drink there, and lions sleep elsewhere."))
+	require.NoError(t, err)
+	lines := verify.Audit(r, verify.Facts{Compared: verify.Met}).Unchecked
+	slices.Sort(lines)
+	require.NotEmpty(t, lines)
+	require.Len(t, slices.Compact(slices.Clone(lines)), len(lines), "%q", lines)
+}
