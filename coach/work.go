@@ -142,6 +142,7 @@ type changes struct {
 	ui         bool            // the text is about something that a person looks at
 	look       bool            // the request is about how something looks, or the text sends the human to a local page
 	al         bool            // the text is about code for a compiler without naming a file
+	document   bool            // the request is for a document
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 	deployed   bool            // the text begins with a deployment and names its address
 }
@@ -166,6 +167,7 @@ func changed(r classify.Result, in Context) changes {
 	c.deployed = says("deployed", start) && strings.Contains(in.Text, "https://")
 	if !plaintext.IsOurs(in.Request) {
 		c.look = says("look", in.Request[:min(len(in.Request), maxRead)])
+		c.document = len(in.Request) < 200 && says("document", in.Request)
 	}
 	c.look = c.look || says("visit", end)
 	c.read(in.Text, r.Signals)
@@ -247,6 +249,9 @@ func (c *changes) read(text string, signals []classify.Signal) {
 
 // fitting returns the ask that fits what was changed.
 func (c changes) fitting() string {
+	if c.document {
+		return "docs"
+	}
 	n := c.weight
 	code := n["code"] + n["script"] + n["compile"] + n["other"]
 	switch {
@@ -272,7 +277,7 @@ func (c changes) fitting() string {
 		return "compile"
 	case n["code"] > 0 && n["code"] == code && c.look:
 		return "interface"
-	case 2*n["script"] > code || n["script"] > 0 && n["script"]+n["other"] == code:
+	case n["script"] > 0 && n["script"]+n["other"] == code:
 		return "script"
 	case n["code"] > 0:
 		return "code"
