@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -108,7 +107,7 @@ func beginsWith(s string, prefixes ...string) bool {
 }
 
 // pullRequestLink matches links to pull or merge requests: their path and a number.
-var pullRequestLink = regexp.MustCompile("[A-Za-z0-9+.-]*://" + strings.ReplaceAll(
+var pullRequestLink = compiled("[A-Za-z0-9+.-]*://" + strings.ReplaceAll(
 	`[^.&]+\.[^/&]*/(?:[^&]*/)?(?:pull|merge_requests|pull-requests|pullrequest)/[0-9][^&]*`, "&", " \t\r\n<>\"'`)\\]|"))
 
 // links looks for links to pull or merge requests.
@@ -116,7 +115,7 @@ func (rd *reading) links(offset int, block string, last *seen) {
 	if !strings.Contains(block, "://") {
 		return
 	}
-	for _, m := range pullRequestLink.FindAllStringIndex(block, -1) {
+	for _, m := range pullRequestLink().FindAllStringIndex(block, -1) {
 		link := strings.TrimRight(block[m[0]:m[1]], ".,;:!?*_")
 		scheme, _, _ := strings.Cut(link, "://")
 		if !rd.elsewhere(block[:m[0]] + scheme) {

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -181,7 +180,7 @@ func (r *lineReader) classify(start, end int, middle bool) line {
 }
 
 // numberMark matches the marker of a numbered list item.
-var numberMark = regexp.MustCompile(`^(?:[0-9]{1,9}[.)、．）]|[０-９]+[．）])`)
+var numberMark = compiled(`^(?:[0-9]{1,9}[.)、．）]|[０-９]+[．）])`)
 
 // marker reads what a line begins with: a list marker, a heading's hashes, a table's bar. Japanese and Chinese texts
 // have ・, ● and ① before items, ■ before headings, 【 and 】 around them, each right before a word: "■ You've hit your
@@ -209,7 +208,7 @@ func (l *line) marker(s string) {
 		l.item(s, n)
 	case '0' <= c && c <= '9' || '０' <= c && c <= '９':
 		// White space follows it but in scripts without spaces: "1.修复".
-		mark := numberMark.FindString(s)
+		mark := numberMark().FindString(s)
 		next, _ := utf8.DecodeRuneInString(s[len(mark):])
 		spaced := strings.HasSuffix(mark, ".") || strings.HasSuffix(mark, ")")
 		if mark != "" && (!spaced || unspaced(next) || isBlankRune(next)) {

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -76,23 +75,23 @@ func (o *observed) data(kind fenceKind, s string, end int) {
 		if strings.Contains(s, "@") { // npm's own line before a script
 			o.fence.lines++
 		}
-	case prompted.MatchString(s): // the last command counts
+	case prompted().MatchString(s): // the last command counts
 		o.fence.prompts++
 		o.fence.lines, o.fence.failed = 0, false
 	case strings.HasPrefix(s, "PS ") && strings.HasSuffix(s, ">"): // waits for the next one
 	default:
 		o.fence.lines++
-		o.fence.failed = o.fence.failed || o.fence.prompts > 0 && troubles.MatchString(s) && !noTroubles.MatchString(s)
+		o.fence.failed = o.fence.failed || o.fence.prompts > 0 && troubles().MatchString(s) && !noTroubles().MatchString(s)
 	}
 }
 
 // prompted matches a command behind the prompt of a shell: "$ make", "PS C:\\shop> make".
-var prompted = regexp.MustCompile(`^(?:\$|PS .*?>) .`)
+var prompted = compiled(`^(?:\$|PS .*?>) .`)
 
 // troubles are what the output of a command that failed has in it, unless it says that there are none.
 var (
-	troubles   = regexp.MustCompile(`(?i)error|fail|exception|traceback|fatal|panic|not found|cannot |usage:`)
-	noTroubles = regexp.MustCompile(`(?i)0 error|no error|0 fail`)
+	troubles   = compiled(`(?i)error|fail|exception|traceback|fatal|panic|not found|cannot |usage:`)
+	noTroubles = compiled(`(?i)0 error|no error|0 fail`)
 )
 
 // endFence takes in the end of a fence.

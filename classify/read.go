@@ -2,7 +2,6 @@ package classify
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 )
@@ -407,9 +406,9 @@ func (rd *reading) condition(s sentence, mark *seen) {
 // isTrace reports whether a line belongs to a stack trace, in the forms of Python, Java, JavaScript, .NET, Go and Rust.
 func isTrace(s string) bool {
 	return beginsWith(s, "Traceback (most recent", "panic: ", "thread '", "goroutine ", "File \"", "at ") &&
-		traceLine.MatchString(s)
+		traceLine().MatchString(s)
 }
 
 // traceLine matches the lines of stack traces. "at " begins one only before a position in a file.
-var traceLine = regexp.MustCompile(`(?s)^(?:Traceback|panic|thread|goroutine.* \[|File ".*, line |` +
+var traceLine = compiled(`(?s)^(?:Traceback|panic|thread|goroutine.* \[|File ".*, line |` +
 	`at .*(?:\(Native Method\)|\(Unknown Source\)|:[0-9][^:]*)$)`)

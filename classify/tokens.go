@@ -2,7 +2,6 @@ package classify
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -308,14 +307,14 @@ func abbreviates(buf []byte, i, k int) bool {
 		return false
 	}
 	before := buf[max(0, i-12):i]
-	return secondLetter.Match(before) || letter.Match(before) && nextLetter.Match(buf[k:])
+	return secondLetter().Match(before) || letter().Match(before) && nextLetter().Match(buf[k:])
 }
 
 // A letter alone, as the last one of a text; behind another such; and as the first one. One blank parts two.
 var (
-	letter       = regexp.MustCompile(`(?:^|[^\pL\p{Nd}._])[a-z]$`)
-	secondLetter = regexp.MustCompile(`(?:^|[^\pL\p{Nd}._])[a-z]\.[ \x{a0}\x{202f}][a-z]$`)
-	nextLetter   = regexp.MustCompile(`^[ \x{a0}\x{202f}][a-z]\.`)
+	letter       = compiled(`(?:^|[^\pL\p{Nd}._])[a-z]$`)
+	secondLetter = compiled(`(?:^|[^\pL\p{Nd}._])[a-z]\.[ \x{a0}\x{202f}][a-z]$`)
+	nextLetter   = compiled(`^[ \x{a0}\x{202f}][a-z]\.`)
 )
 
 // tail returns which endings a word has; what is left of it must be three letters at least.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // verdict turns what was read and how likely each class is into a result.
@@ -66,7 +67,7 @@ func (v *verdict) result() Result {
 // good as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
 func (v *verdict) weighWork(r Result) Result {
 	f := v.work.judge(r.Signals)
-	if f.failed && !v.rd.has("claim.tests") && saysItFails.MatchString(v.rd.text) {
+	if f.failed && !v.rd.has("claim.tests") && saysItFails().MatchString(v.rd.text) {
 		f = finding{typ: Error, reason: "reports that its check failed"}
 	}
 	if f.typ == "" || r.Type != Completion && r.Type != Status {
@@ -90,8 +91,13 @@ func (v *verdict) weighWork(r Result) Result {
 	return r
 }
 
+// compiled returns a function that compiles expr when it is first called.
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // saysItFails finds words by which a report admits that a check fails now.
-var saysItFails = regexp.MustCompile("(?:`[^`\\n]+`|(?i:\\b(?:tests?|specs?|suite|checks?|build))\\b|" +
+var saysItFails = compiled("(?:`[^`\\n]+`|(?i:\\b(?:tests?|specs?|suite|checks?|build))\\b|" +
 	`\b[Tt]est[\w.]+)[^.;\n]{0,40}` +
 	`\b(?:(?:still |now )*fails?|(?:is|are) (?:still |now )*(?:failing|red|broken))\b`)
 
