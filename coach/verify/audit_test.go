@@ -610,3 +610,18 @@ func TestUncheckedLinesAreListedOnce(t *testing.T) {
 	require.NotEmpty(t, lines)
 	require.Len(t, slices.Compact(slices.Clone(lines)), len(lines), "%q", lines)
 }
+
+// A sentence about work that was taken back, or with a number beside a file, is listed when nothing compares it.
+func TestNothingIsPassedOverInSilence(t *testing.T) {
+	for _, text := range []string{
+		"I wrote a scratch program to try it and deleted it again.",
+		"I removed all throwaway files and added a new test in `a_test.go`.",
+		"| a_test.go | 4 |",
+		"`Merge` is the only exported name that I added.",
+	} {
+		r, err := verify.ParseReport([]byte(text))
+		require.NoError(t, err)
+		h := verify.Audit(r, verify.Facts{Compared: verify.Met, Shown: []string{"a_test.go", "=Merge", "exported"}})
+		require.NotEmpty(t, slices.Concat(h.Unchecked, h.ByWords), text)
+	}
+}

@@ -226,7 +226,10 @@ func masked(s string) string {
 // sentence reads what a sentence claims, clause by clause.
 func (r *Report) sentence(s string, ground bool) {
 	if lex().Undone.Match(masked(s)) {
-		r.takeBack(s)
+		known := len(r.Claims)
+		if r.takeBack(s); ground && len(r.Claims) == known {
+			r.state(statement{Text: line(s, maxQuote)}) // nothing is compared: it is listed
+		}
 		return
 	}
 	if m := masked(s); lex().FailedBefore.Match(m) && !lex().Supposed.Match(m) {

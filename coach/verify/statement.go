@@ -247,5 +247,11 @@ func (s statement) onlyPaths() bool {
 	return !slices.ContainsFunc(s.Terms, func(w string) bool { return !isPath(w) })
 }
 
-// onlyNames reports whether a statement only names files, which are claims of their own.
-func (s statement) onlyNames() bool { return len(s.Words) == 0 && s.onlyPaths() }
+// onlyNames reports whether a statement only names files, which are claims of their own, and no number beside them.
+func (s statement) onlyNames() bool {
+	rest := s.Text
+	for _, name := range s.Terms {
+		rest = strings.ReplaceAll(rest, name, "")
+	}
+	return len(s.Terms) > 0 && len(s.Words) == 0 && s.onlyPaths() && !strings.ContainsAny(rest, "0123456789")
+}
