@@ -1,6 +1,7 @@
 package coach
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -635,5 +636,42 @@ func TestTheHumansWordsInAFinding(t *testing.T) {
 			assert.NotContains(t, m.Text, "other.sh")
 			assert.NotContains(t, m.Text, "rm -rf")
 		})
+	}
+}
+
+// sentences returns the lines of a list below testdata/guard, with the sections that they stand in.
+func sentences(t *testing.T, name string) map[string][]string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
+	list, err := os.ReadFile("testdata/guard/" + name)
+	require.NoError(t, err)
+	sections, section := map[string][]string{}, ""
+	for line := range strings.FieldsFuncSeq(string(list), func(r rune) bool { return r == '\n' }) {
+		switch line[0] {
+		case '#':
+		case '[':
+			section = strings.Trim(line, "[]")
+		default:
+			sections[section] = append(sections[section], line)
+		}
+	}
+	require.NotEmpty(t, sections)
+	return sections
+}
+
+func TestObjectionToOrders(t *testing.T) {
+	for what, orders := range sentences(t, "orders.txt") {
+		for _, order := range orders {
+			assert.NotEmpty(t, objection(plaintext.Line(order, maxGuarded), Context{}), "%s: %s", what, order)
+		}
+	}
+}
+
+// Coaching about code that deals with payments, mail, releases, deletion, tokens and settings orders none of that.
+func TestObjectionLetsCoachingAboutSuchCodeThrough(t *testing.T) {
+	for _, sentence := range sentences(t, "coaching.txt")[""] {
+		assert.Empty(t, objection(sentence, Context{}), sentence)
 	}
 }
