@@ -125,7 +125,7 @@ func TestPackagesStartWithLittle(t *testing.T) {
 		found++
 		allocs, err := strconv.Atoi(m[2])
 		require.NoError(t, err)
-		assert.Less(t, allocs, 250, m[1])
+		assert.Less(t, allocs, 150, m[1])
 	}
 	assert.NotZero(t, found, "%.500s", stderr.String())
 }

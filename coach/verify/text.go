@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
@@ -38,7 +37,7 @@ func Sentence(s string) string {
 var lexiconText string
 
 // lex returns the lists of words and the patterns of lexicon.txt, by their names. The first call reads the file.
-var lex = sync.OnceValue(func() *lexicon { return lazy.Load[lexicon](lexiconText) })
+var lex = lazy.Load[lexicon](lexiconText)
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools, BuildTools,

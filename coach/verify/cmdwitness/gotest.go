@@ -16,7 +16,7 @@ import (
 func goTestFlags(words []string) int {
 	afterFolder := func(i int) int { // behind "-C dir" or "-C=dir"
 		switch {
-		case i >= len(words) || !lex.GoFolder.Match(words[i]):
+		case i >= len(words) || !lex().GoFolder.Match(words[i]):
 			return i
 		case strings.Contains(words[i], "="):
 			return i + 1
@@ -24,7 +24,7 @@ func goTestFlags(words []string) int {
 		return min(i+2, len(words))
 	}
 	test := afterFolder(1)
-	if !lex.GoProgram.Match(filepath.Base(words[0])) || test >= len(words) || words[test] != "test" {
+	if !lex().GoProgram.Match(filepath.Base(words[0])) || test >= len(words) || words[test] != "test" {
 		return -1
 	}
 	return afterFolder(test + 1)
@@ -33,7 +33,7 @@ func goTestFlags(words []string) int {
 // goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.
 // Subtests are named among the failures, and counted in Parts.
 func (w *Witness) goTest(ctx context.Context, run verify.Run, args []string) (verify.Run, error) {
-	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, lex.NoTests.Match)}
+	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, lex().NoTests.Match)}
 	res, err := w.start(ctx, &run, Command{Args: args, Keep: keepBuild, Stdout: e})
 	if err != nil || run.Why != "" {
 		return run, err
@@ -161,7 +161,7 @@ func appendTail(b, text []byte, keep int) []byte {
 
 func (p *goPackage) event(ev event) {
 	if ev.Action == "output" {
-		if m := lex.GoNotBuilt.Find(ev.Output); m != nil {
+		if m := lex().GoNotBuilt.Find(ev.Output); m != nil {
 			p.broken, p.setup = true, m[1] == "setup"
 		}
 		p.output = appendTail(p.output, []byte(ev.Output), keepTest)
@@ -273,8 +273,8 @@ func (e *events) judge(r *verify.Run, res Result) {
 	r.Failures = r.Failures[:min(len(r.Failures), maxFailed)]
 	text := string(e.build) + string(e.noise) + res.Output
 	lacks := ""
-	if (broken > 0 || res.Exit != 0) && !(compiled && !lex.GoLacks.Match(lex.CodeLine.Replace(text, ""))) {
-		lacks = strings.TrimSpace(lex.GoLacks.Regexp().FindString(text))
+	if (broken > 0 || res.Exit != 0) && !(compiled && !lex().GoLacks.Match(lex().CodeLine.Replace(text, ""))) {
+		lacks = strings.TrimSpace(lex().GoLacks.Regexp().FindString(text))
 	}
 	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
 	is := func(status verify.Status, why string, args ...any) {

@@ -58,7 +58,7 @@ func needsShell(w *syntax.Word) bool {
 				}
 			}
 		case *syntax.Lit:
-			if lex.ShellPattern.Match(p.Value) {
+			if lex().ShellPattern.Match(p.Value) {
 				return true
 			}
 		default:

@@ -99,7 +99,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	}
 	own := !slices.Equal(args, command)
 	line := strings.Join(command, " ")
-	pytest := lex.Pytest.Match(line) && !lex.PytestReport.Match(line)
+	pytest := lex().Pytest.Match(line) && !lex().PytestReport.Match(line)
 	if pytest && !own {
 		args = append(args, "--junitxml="+report)
 	}
@@ -171,7 +171,7 @@ func freshReports(dir string, command []string, since time.Time) []string {
 		return nil
 	}
 	var files []string
-	for _, place := range lex.ReportPlaces {
+	for _, place := range lex().ReportPlaces {
 		for _, module := range []string{"", "*", "*/*"} {
 			found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(module), filepath.FromSlash(place)))
 			files = append(files, found...)
@@ -200,8 +200,8 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		run.Why = r.Why
 	case r.Why != "":
 		run.Status, run.Why = verify.NotMet, r.Why
-	case r.Exit != 0 && lex.NotThere.Match(output):
-		run.Why = "there is nothing to run: " + strings.TrimSpace(lex.NotThere.Find(output)[0])
+	case r.Exit != 0 && lex().NotThere.Match(output):
+		run.Why = "there is nothing to run: " + strings.TrimSpace(lex().NotThere.Find(output)[0])
 	case counted && c.Total() == 0 && fault == "":
 		run.Why = "it ran no test"
 	case r.Exit == 126 || r.Exit == 127:
@@ -214,7 +214,7 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		run.Why = fault
 	case c.Broken != "":
 		run.Why = "its report cannot be believed: " + c.Broken
-	case !counted && lex.NotOK.Match(output):
+	case !counted && lex().NotOK.Match(output):
 		run.Why = `it says "not ok", without the plan that a report has`
 	case counted && c.Passed == 0:
 		run.Why = "no test passed: all were skipped"

@@ -29,7 +29,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	must(mine.run("", "read-tree", b.tree))
 	must(mine.run("", "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/"))
 	for _, name := range v.ignored() {
-		if !lex.Made.Match(name) {
+		if !lex().Made.Match(name) {
 			check(link(v.root, dir, strings.TrimSuffix(name, "/"), 0))
 		}
 	}

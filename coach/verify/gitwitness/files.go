@@ -58,7 +58,7 @@ func (l *look) slight(f *verify.FileFact) {
 	}
 	old, now, ok := l.texts(d)
 	_, isFile := l.read[d.now]
-	bare := func(text string) string { return lex.Blanks.Replace(strings.TrimSpace(text), "\n") }
+	bare := func(text string) string { return lex().Blanks.Replace(strings.TrimSpace(text), "\n") }
 	switch {
 	case !ok || !isFile:
 	case now == "":
@@ -100,7 +100,7 @@ func (l *look) find(f *verify.FileFact) (target string) {
 		return ""
 	}
 	var names []string
-	for _, name := range []string{slashed, lex.InFile.Replace(slashed, "")} {
+	for _, name := range []string{slashed, lex().InFile.Replace(slashed, "")} {
 		full := filepath.FromSlash(name)
 		if !filepath.IsAbs(full) {
 			names = append(names, path.Join(l.sub, name), path.Clean(name))
@@ -185,7 +185,7 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 
 // alike notes the only file that one of the names can mean.
 func (l *look) alike(f *verify.FileFact, list, names []string, claimed string) (target string, ok bool) {
-	tail := "/" + strings.TrimPrefix(path.Clean(lex.InFile.Replace(claimed, "")), "/")
+	tail := "/" + strings.TrimPrefix(path.Clean(lex().InFile.Replace(claimed, "")), "/")
 	var ways []func(p string) bool
 	for _, name := range names {
 		ways = append(ways, func(p string) bool { return p == name },

@@ -29,7 +29,7 @@ var hardening = sync.OnceValue(func() []string {
 	args := []string{"--no-pager", "--no-optional-locks", "--no-replace-objects",
 		"-c", "core.hooksPath=" + os.DevNull, // post-index-change runs when an index is written
 		"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux")}
-	for _, setting := range lex.Settings {
+	for _, setting := range lex().Settings {
 		args = append(args, "-c", setting)
 	}
 	return args
@@ -98,7 +98,7 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	cmd := cmdwitness.Command{
 		Args:    slices.Concat([]string{"git"}, hardening(), args),
 		Dir:     g.dir,
-		Env:     slices.Concat(env, lex.Environment, []string{"GIT_GRAFT_FILE=" + os.DevNull}, g.env),
+		Env:     slices.Concat(env, lex().Environment, []string{"GIT_GRAFT_FILE=" + os.DevNull}, g.env),
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  &out,
@@ -201,7 +201,7 @@ var (
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, errAmbiguous, errName or says what went wrong.
 func (g git) commit(rev string) (string, error) {
-	if len(rev) > 256 || !lex.HexName.Match(rev) && !lex.RefName.Match(rev) || strings.Contains(rev, "..") {
+	if len(rev) > 256 || !lex().HexName.Match(rev) && !lex().RefName.Match(rev) || strings.Contains(rev, "..") {
 		return "", errName
 	}
 	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
@@ -209,9 +209,9 @@ func (g git) commit(rev string) (string, error) {
 	switch {
 	case ok && e.status > 0 && strings.Contains(e.said, "ambiguous"):
 		err = errAmbiguous
-	case ok && e.status > 0 && lex.UnknownName.Match(e.said):
+	case ok && e.status > 0 && lex().UnknownName.Match(e.said):
 		err = errNoCommit
-	case err == nil && lex.HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
+	case err == nil && lex().HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
 		err = errAmbiguous // an annotated tag, or a branch of that name
 	}
 	return name, err

@@ -26,7 +26,7 @@ func (l *look) lines(tree, word string, options ...string) map[string]string {
 
 // defines counts the declarations of a name in a text.
 func defines(text, name string) (n int) {
-	for _, m := range lex.Definition.FindAll(text) {
+	for _, m := range lex().Definition.FindAll(text) {
 		if m[1] == name {
 			n++
 		}

@@ -209,7 +209,7 @@ func (s *store) graft(r *repository, index, name, tree string, inner *repository
 // folders that are not ignored.
 func (r *repository) ignoredPrograms() []string {
 	return slices.DeleteFunc(r.ignored(), func(name string) bool {
-		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex.ConfigName.Match(path.Base(name))
+		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex().ConfigName.Match(path.Base(name))
 	})
 }
 

@@ -102,7 +102,7 @@ func (v *vocabulary) lines(list, other string) string {
 	var text strings.Builder
 	header := "" // the declaration above, until it was added
 	for line := range strings.SplitSeq(list, "\n") {
-		if lex.Definition.Match(line[:min(len(line), maxHeader)]) {
+		if lex().Definition.Match(line[:min(len(line), maxHeader)]) {
 			header = line[:min(len(line), maxHeader)]
 		}
 		if known[line] || strings.ContainsRune(line, 0) {
@@ -112,7 +112,7 @@ func (v *vocabulary) lines(list, other string) string {
 		header = ""
 		v.add(line)
 		text.WriteString(strings.ToLower(line) + "\n")
-		if lex.Comment.Match(line) {
+		if lex().Comment.Match(line) {
 			v.add("comment comments docstring title heading")
 		}
 	}
@@ -147,7 +147,7 @@ func (v *vocabulary) add(line string) {
 			}
 		}
 	}
-	for _, m := range lex.CodeWord.FindAll(line) {
+	for _, m := range lex().CodeWord.FindAll(line) {
 		word, lower := m[0], strings.ToLower(m[0])
 		one(word)
 		one(lower)
@@ -167,7 +167,7 @@ func (v *vocabulary) add(line string) {
 
 // count adds the numbers of a text in lower case, and what they make when they are multiplied.
 func (v *vocabulary) count(text string) {
-	for _, m := range lex.CodeWord.FindAll(text) {
+	for _, m := range lex().CodeWord.FindAll(text) {
 		if n, ok := number(m[0]); ok {
 			v.numbers = append(v.numbers, n)
 		} else if name, ok := strings.CutPrefix(m[0], "status"); ok || strings.Contains(name, "_") {
@@ -176,9 +176,9 @@ func (v *vocabulary) count(text string) {
 			}
 		}
 	}
-	for _, m := range lex.Product.FindAll(text) {
+	for _, m := range lex().Product.FindAll(text) {
 		n := 1.0
-		for i, factor := range lex.CodeWord.FindAll(m[0]) {
+		for i, factor := range lex().CodeWord.FindAll(m[0]) {
 			f, _ := number(factor[0])
 			if i > 0 && strings.Contains(m[0], "<<") {
 				f = math.Exp2(min(f, 60))

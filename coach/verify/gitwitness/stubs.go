@@ -20,14 +20,14 @@ func (l *look) isStub(files map[string]string, name string) bool {
 		if !testcode.IsCode(file) || testcode.IsTest(file) {
 			continue
 		}
-		declares, stub := braced, lex.Stub
+		declares, stub := braced, lex().Stub
 		if path.Ext(file) == ".py" {
-			declares, stub = inPython, lex.PythonStub
+			declares, stub = inPython, lex().PythonStub
 		}
 		text, _ := l.mine.blob(l.tree + ":" + file)
 		for _, m := range declares.FindAllStringSubmatch(testcode.Code(file, string(text)), -1) {
 			switch {
-			case lex.Control.Match(m[1]):
+			case lex().Control.Match(m[1]):
 			case stub.Match(strings.TrimRight(m[2], "; }")):
 				stubs++
 			default:

@@ -44,18 +44,18 @@ func (l *look) suspect(c *difference, scripts []string) string {
 	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), l.read[c.old], l.read[c.now]
 	python, added := path.Ext(name) == ".py", c.Kind == verify.Added
 	switch {
-	case lex.Workflow.Match(c.Path) && added:
+	case lex().Workflow.Match(c.Path) && added:
 		return ""
-	case lex.Workflow.Match(c.Path):
+	case lex().Workflow.Match(c.Path):
 		return "is a workflow of CI" + was
-	case lex.ConfigName.Match(name), lex.Cargo.Match(c.Path):
+	case lex().ConfigName.Match(name), lex().Cargo.Match(c.Path):
 		return "decides how tests run" + was
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
 	case added && python && l.isModule(strings.TrimSuffix(c.Path, ".py")),
 		added && name == "__init__.py" && l.isModule(path.Dir(c.Path)):
 		return "takes the place of a module by which tests run" + was
-	case python && !slices.Equal(lex.Loader.Find(old), lex.Loader.Find(now)):
+	case python && !slices.Equal(lex().Loader.Find(old), lex().Loader.Find(now)):
 		return "decides which tests are loaded" + was
 	case (name == "go.mod" || name == "go.work") && l.leavesOut(c.Change, old, now):
 		return "decides which packages are tested" + was
@@ -81,7 +81,7 @@ func (l *look) suspect(c *difference, scripts []string) string {
 
 // isModule reports whether tests run by a module of this name, in the folder of the command.
 func (l *look) isModule(name string) bool {
-	return path.Dir(name) == l.sub && slices.Contains(lex.Modules, path.Base(name))
+	return path.Dir(name) == l.sub && slices.Contains(lex().Modules, path.Base(name))
 }
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module
@@ -112,11 +112,11 @@ func (l *look) shadowed() {
 	entries, _ := os.ReadDir(l.full(folder))
 	for _, e := range entries {
 		name, why := path.Join(folder, e.Name()), ""
-		if slices.Contains(lex.Programs, e.Name()) {
+		if slices.Contains(lex().Programs, e.Name()) {
 			why = "takes the place of the program " + e.Name()
 		} else if e.Type().IsRegular() {
 			text, err := os.ReadFile(l.full(name))
-			if err == nil && !lex.StartsPackage.Match(string(text)) {
+			if err == nil && !lex().StartsPackage.Match(string(text)) {
 				why = "is a program that no package of node_modules brought"
 			}
 		}
@@ -137,12 +137,12 @@ func takesOver(text string, test bool) bool {
 	if isTooLarge(text) {
 		return test // it is too long to be read
 	}
-	if lex.SetsFlag.Match(text) {
+	if lex().SetsFlag.Match(text) {
 		return true
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
 	if err != nil || f == nil {
-		return test && lex.TestMain.Match(text)
+		return test && lex().TestMain.Match(text)
 	}
 	return slices.ContainsFunc(f.Decls, func(d ast.Decl) bool {
 		starts := false
@@ -156,6 +156,6 @@ func takesOver(text string, test bool) bool {
 			starts = d.Tok == token.VAR
 		}
 		text := text[d.Pos()-1 : d.End()-1]
-		return starts && (lex.Seizes.Match(text) || test && lex.Exits.Match(text))
+		return starts && (lex().Seizes.Match(text) || test && lex().Exits.Match(text))
 	})
 }

@@ -18,9 +18,12 @@ func New(expr string) *Pattern {
 	return &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
 
-// Load fills the fields of a struct, patterns and lists of words, with the entries of their names. A pattern can name
-// lists above it: {{Make Edit}} stands for their words as alternatives. It panics if fields and entries differ.
-func Load[T any](text string) *T {
+// Load returns a function that, when it is first called, fills the fields of a struct, patterns and lists of words, with
+// the entries of their names. A pattern can name lists above it: {{Make Edit}} stands for their words as alternatives.
+// The function panics if fields and entries differ.
+func Load[T any](text string) func() *T { return sync.OnceValue(func() *T { return load[T](text) }) }
+
+func load[T any](text string) *T {
 	to := new(T)
 	fields := reflect.ValueOf(to).Elem()
 	lists := map[string][]string{}

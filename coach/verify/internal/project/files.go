@@ -24,12 +24,12 @@ func Files(fsys fs.FS, command []string) []string {
 		w.lines(recipes(parseMake(read(fsys, makefileOf(fsys))), targets(command)), 0)
 	default:
 		program := programOf(command)
-		for _, file := range lex.BuildFiles {
+		for _, file := range lex().BuildFiles {
 			if name, ok := strings.CutPrefix(file, program+":"); ok {
 				w.add(name)
 			}
 		}
-		if slices.Contains(lex.Interpreters, program) || strings.Contains(command[0], "/") {
+		if slices.Contains(lex().Interpreters, program) || strings.Contains(command[0], "/") {
 			w.lines([]string{strings.Join(command, " ")}, 0)
 		}
 	}
@@ -55,14 +55,14 @@ func (w *walk) add(name string) bool {
 func (w *walk) lines(lines []string, depth int) {
 	text := strings.Join(lines, "\n")
 	if depth > 0 {
-		text = lex.Substituted.Replace(text, " ") // a script compares what it prints
+		text = lex().Substituted.Replace(text, " ") // a script compares what it prints
 	}
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";|&()`\n", r) }) {
 		words := strings.Fields(strings.NewReplacer(`"`, " ", "'", " ", "@", " ").Replace(part))
-		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(lex.Prefixes, words[0])) {
+		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(lex().Prefixes, words[0])) {
 			words = words[1:]
 		}
-		if len(words) > 0 && slices.Contains(lex.Interpreters, path.Base(words[0])) {
+		if len(words) > 0 && slices.Contains(lex().Interpreters, path.Base(words[0])) {
 			words = slices.DeleteFunc(words[1:], func(a string) bool { return strings.HasPrefix(a, "-") })
 		} else if len(words) > 0 && !strings.Contains(words[0], "/") {
 			words = nil // a program
@@ -124,7 +124,7 @@ func Settings(name, text string, command []string) (string, bool) {
 		if text != "" && json.Unmarshal([]byte(text), &all) != nil || all == nil {
 			return text, true
 		}
-		maps.DeleteFunc(all, func(key string, _ any) bool { return !slices.Contains(lex.TestKeys, key) })
+		maps.DeleteFunc(all, func(key string, _ any) bool { return !slices.Contains(lex().TestKeys, key) })
 		if script, _ := scriptOf(command); script != "" {
 			all["script"] = scriptLines(scripts(text), script)
 		}
@@ -137,9 +137,9 @@ func Settings(name, text string, command []string) (string, bool) {
 		m := parseMake(text)
 		return strings.Join(append(recipes(m, targets(command)), m.settings...), "\n"), true
 	case "pyproject.toml", "setup.cfg":
-		return sections(text, lex.PythonSections), true
+		return sections(text, lex().PythonSections), true
 	case "cargo.toml":
-		return sections(text, lex.CargoSections, "autotests", "build ", "build="), true
+		return sections(text, lex().CargoSections, "autotests", "build ", "build="), true
 	}
 	return "", false
 }

@@ -33,7 +33,7 @@ var lex = lazy.Load[struct {
 }](projectsText)
 
 // Markers are the files that make a folder a project.
-var Markers = lex.Markers
+var Markers = lex().Markers
 
 const maxFile = 1 << 20 // bytes of a file that are read
 
@@ -56,14 +56,14 @@ func exists(fsys fs.FS, name string) bool {
 func Find(fsys fs.FS) (command []string, by string) {
 	script := scripts(read(fsys, "package.json"))["test"]
 	if script != "" && !strings.Contains(script, "no test specified") {
-		for _, lock := range lex.Locks {
+		for _, lock := range lex().Locks {
 			if program, file, _ := strings.Cut(lock, ":"); exists(fsys, file) {
 				return []string{program, "run", "test"}, "package.json"
 			}
 		}
 		return []string{"npm", "test"}, "package.json"
 	}
-	for _, name := range lex.Makefiles {
+	for _, name := range lex().Makefiles {
 		for _, target := range []string{"test", "check"} {
 			if parseMake(read(fsys, name)).rules[target] != nil {
 				return []string{"make", target}, name
@@ -117,10 +117,10 @@ func scriptOf(command []string) (script string, own bool) {
 		return "", false
 	}
 	line := strings.Join(append([]string{programOf(command)}, command[1:]...), " ")
-	if m := lex.RunsScript.Find(line); m != nil {
+	if m := lex().RunsScript.Find(line); m != nil {
 		return cmp.Or(m[1], "test"), true
 	}
-	if m := lex.RunsKnown.Find(line); m != nil {
+	if m := lex().RunsKnown.Find(line); m != nil {
 		return m[1], false
 	}
 	return "", false
@@ -139,7 +139,7 @@ func runsMake(command []string) bool {
 // returns "" where the command may well run.
 func Lacks(fsys fs.FS, command []string) string {
 	if slices.ContainsFunc(command, func(w string) bool {
-		return slices.Contains(lex.Elsewhere, w) || strings.HasPrefix(w, "--workspace")
+		return slices.Contains(lex().Elsewhere, w) || strings.HasPrefix(w, "--workspace")
 	}) {
 		return ""
 	}
@@ -161,7 +161,7 @@ func Lacks(fsys fs.FS, command []string) string {
 }
 
 func makefileOf(fsys fs.FS) string {
-	for _, name := range lex.Makefiles {
+	for _, name := range lex().Makefiles {
 		if exists(fsys, name) {
 			return name
 		}
@@ -196,9 +196,9 @@ func parseMake(text string) makefile {
 			}
 			continue
 		}
-		m.open = m.open || lex.Include.Match(line)
+		m.open = m.open || lex().Include.Match(line)
 		names, rest, _ := strings.Cut(line, ":")
-		if !lex.Rule.Match(line) {
+		if !lex().Rule.Match(line) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 				m.settings = append(m.settings, line)
 			}
@@ -223,7 +223,7 @@ func parseMake(text string) makefile {
 }
 
 // Byproduct reports whether building or testing commonly writes the file: a lock file, a cache, a coverage profile.
-func Byproduct(name string) bool { return lex.Byproduct.Match(name) }
+func Byproduct(name string) bool { return lex().Byproduct.Match(name) }
 
 // Manifest reports whether a file lists what a project depends on, by its name.
-func Manifest(name string) bool { return slices.Contains(lex.Manifests, path.Base(name)) }
+func Manifest(name string) bool { return slices.Contains(lex().Manifests, path.Base(name)) }

@@ -30,7 +30,7 @@ func goTests(name, text string) []Test {
 	var list []Test
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Recv != nil || fn.Body == nil || !lex.GoTest.Match(fn.Name.Name) || IsGoTestMain(fn) {
+		if !ok || fn.Recv != nil || fn.Body == nil || !lex().GoTest.Match(fn.Name.Name) || IsGoTestMain(fn) {
 			continue
 		}
 		example := strings.HasPrefix(fn.Name.Name, "Example")
@@ -44,8 +44,8 @@ func goTests(name, text string) []Test {
 		if t.Disabled == "" && firstSkips("\n"+body) {
 			t.Disabled = skipped
 		}
-		t.Asserts = len(lex.GoAsserts.FindAll(body))
-		t.Hollow = t.Asserts == 0 && !lex.Checks.Match(body) || lex.GoEmptyTable.Match(body)
+		t.Asserts = len(lex().GoAsserts.FindAll(body))
+		t.Hollow = t.Asserts == 0 && !lex().Checks.Match(body) || lex().GoEmptyTable.Match(body)
 		if example || strings.HasPrefix(fn.Name.Name, "Fuzz") {
 			t.Asserts, t.Hollow = max(1, t.Asserts), false
 		}

@@ -9,11 +9,11 @@ import (
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
 func IsTest(name string) bool {
 	base := path.Base(name)
-	if lex.TestName.Match(base) || lex.TestClass.Match(base) {
+	if lex().TestName.Match(base) || lex().TestClass.Match(base) {
 		return true
 	}
 	folders := strings.Split(strings.ToLower(path.Dir(name)), "/")
-	isTests := func(folder string) bool { return slices.Contains(lex.TestFolders, folder) }
+	isTests := func(folder string) bool { return slices.Contains(lex().TestFolders, folder) }
 	return !IsProse(name) && slices.ContainsFunc(folders, isTests)
 }
 
@@ -41,9 +41,9 @@ func MayHoldTests(name string) bool {
 func Decides(name string) bool { return IsCode(name) || IsTest(name) }
 
 // IsCode reports whether a file holds a program, by its name.
-func IsCode(name string) bool { return slices.Contains(lex.Programs, extension(name)) }
+func IsCode(name string) bool { return slices.Contains(lex().Programs, extension(name)) }
 
 // IsProse reports whether a file is a document, by its name.
-func IsProse(name string) bool { return slices.Contains(lex.Prose, extension(name)) }
+func IsProse(name string) bool { return slices.Contains(lex().Prose, extension(name)) }
 
 func extension(name string) string { return strings.ToLower(path.Ext(name)) }

@@ -170,8 +170,8 @@ func support(name, text string) string {
 func changedHelpers(f Change) (list []Finding) {
 	helpers := func(whole string) map[string]Test {
 		text, found := support(f.Path, whole), map[string]Test{}
-		places := lex.Helper.FindAllIndex(text)
-		for i, m := range lex.Helper.FindAll(text) {
+		places := lex().Helper.FindAllIndex(text)
+		for i, m := range lex().Helper.FindAll(text) {
 			name := m[2] + m[3] + m[4]
 			_, body, _ := strings.Cut(block(text[places[i][0]:]), name)
 			found[name] = newTest(name, "", "", body)
@@ -203,7 +203,7 @@ func overrides(f Change) (list []Finding) {
 	}
 	for line := range strings.Lines(support(f.Path, f.Now)) {
 		bare := strings.TrimSpace(line)
-		if !known[bare] && lex.Override.Match(line) && !lex.Import.Match(line) {
+		if !known[bare] && lex().Override.Match(line) && !lex().Import.Match(line) {
 			list = append(list, Finding{File: f.Path, Name: bare})
 		}
 	}
@@ -213,7 +213,7 @@ func overrides(f Change) (list []Finding) {
 // KnowsTests returns the first new line of a program that behaves differently under test, or "".
 func KnowsTests(old, now string) string {
 	for line := range strings.Lines(now) {
-		if lex.KnowsTests.Match(line) && !strings.Contains(old, strings.TrimSpace(line)) {
+		if lex().KnowsTests.Match(line) && !strings.Contains(old, strings.TrimSpace(line)) {
 			return strings.TrimSpace(line)
 		}
 	}
@@ -222,7 +222,7 @@ func KnowsTests(old, now string) string {
 
 // Modules returns the modules of other files that a Rust file declares: without it their tests do not run.
 func Modules(text string) (list []string) {
-	for _, m := range lex.RustMod.FindAll(text) {
+	for _, m := range lex().RustMod.FindAll(text) {
 		list = append(list, m[1])
 	}
 	return list
@@ -275,9 +275,9 @@ func digest(body string) uint64 {
 func Code(name, text string) string {
 	python := extension(name) == ".py"
 	if python {
-		text = lex.DocString.Replace(text, "")
+		text = lex().DocString.Replace(text, "")
 	}
-	return code(text, slices.Contains(lex.Hashed, extension(name)), python)
+	return code(text, slices.Contains(lex().Hashed, extension(name)), python)
 }
 
 // code removes comments and white space. In some languages "#" begins a comment, and in some an indentation counts.
