@@ -115,11 +115,14 @@ func (rd *reading) links(offset int, block string, last *seen) {
 	if !strings.Contains(block, "://") {
 		return
 	}
-	for _, m := range pullRequestLink().FindAllStringIndex(block, -1) {
-		link := strings.TrimRight(block[m[0]:m[1]], ".,;:!?*_")
+	at := 0
+	for m := pullRequestLink().FindStringIndex(block); m != nil; m = pullRequestLink().FindStringIndex(block[at:]) {
+		from := at + m[0]
+		at += m[1]
+		link := strings.TrimRight(block[from:at], ".,;:!?*_")
 		scheme, _, _ := strings.Cut(link, "://")
-		if !rd.elsewhere(block[:m[0]] + scheme) {
-			rd.shows(rd.lex.pullRequest, offset+m[0], offset+m[0]+len(link), last)
+		if !rd.elsewhere(block[:from+len(scheme)]) {
+			rd.shows(rd.lex.pullRequest, offset+from, offset+from+len(link), last)
 		}
 	}
 }

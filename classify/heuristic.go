@@ -222,7 +222,7 @@ func newReading(l *languages, language int, text string) (*reading, error) {
 // request returns what is read of the human's words: all, or the beginning and the end of long ones, between which logs
 // and files are pasted. A text that begins with our prefix is ours, never the human's.
 func request(s string) string {
-	if plaintext.IsOurs(s) {
+	if plaintext.IsOurs(s[:min(len(s), maxText)]) {
 		return ""
 	}
 	if len(s) <= maxRequest {

@@ -101,8 +101,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// A verdict allocates at most some bytes for each byte of hostile text, and does not keep them.
-const mostAllocated = 8 << 20
+// A verdict takes no more memory for a long text than for a few kB: far less than the text has.
+const mostAllocated = 2 << 20
 
 func TestMemoryDoesNotGrow(t *testing.T) {
 	if testing.Short() {
@@ -116,7 +116,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for name, text := range hostile {
-		assert.Less(t, allocated(t, h, text(1<<20)), uint64(mostAllocated), "%s allocates too much for its length", name)
+		assert.Less(t, allocated(t, h, text(1<<20)), uint64(mostAllocated), "%s allocates with its length", name)
 	}
 }
 

@@ -67,7 +67,11 @@ func newLineReader(text string) lineReader {
 	if from > 0 {
 		from += 1 + strings.IndexByte(text[from:], '\n')
 	}
-	edit := max(strings.LastIndex(text, "\n>>>>>>>"), strings.LastIndex(text, "\r>>>>>>>"))
+	end := text[max(0, len(text)-maxText):]
+	edit := max(strings.LastIndex(end, "\n>>>>>>>"), strings.LastIndex(end, "\r>>>>>>>"))
+	if edit >= 0 {
+		edit += len(text) - len(end)
+	}
 	return lineReader{text: text, pos: from, edit: edit}
 }
 

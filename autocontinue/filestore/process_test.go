@@ -18,7 +18,7 @@ import (
 
 // 64 processes count one session and one extra; each number is written by one of them.
 func TestProcessesLoseNoUpdate(t *testing.T) {
-	const processes, each = 16, 3
+	const processes, each = 64, 1
 	s := newStore(t, filestore.Options{})
 	var mu sync.Mutex
 	seen := make(map[string]bool)
