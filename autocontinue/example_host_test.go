@@ -72,6 +72,6 @@ func Example_host() {
 		}
 	}
 	// Output:
-	// to the agent: [System Coach] Check now that this is right: run, build or test what y…
+	// to the agent: [System Coach] Finish anything that is left, then check that it works:…
 	// to the human: Should I change the test that expects the old page?
 }

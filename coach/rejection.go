@@ -65,11 +65,8 @@ func (f *fields) rejection(r classify.Result, in Context) {
 		f.Kind = claimed[0]
 	}
 	claims := func(s classify.Signal) bool { return s.Kind == classify.SignalClaim && s.Name != "will_do" }
-	switch silent := in.Work.Edited == "" && len(r.Signals) > 0 && !slices.ContainsFunc(r.Signals, claims); {
-	case silent && onlyListing(in.Text):
+	if in.Work.Edited == "" && len(r.Signals) > 0 && !slices.ContainsFunc(r.Signals, claims) && onlyListing(in.Text) {
 		fitting = "apply" // it shows code, and does not say that it changed anything
-	case silent && fitting == "code":
-		fitting = "any"
 	}
 	switch f.Finding {
 	case "failed", "hidden":

@@ -134,17 +134,13 @@ type changes struct {
 	first      string          // the kind of the first file
 	makefile   bool            // one of them is a Makefile
 	seen       bool            // the host saw the edits
-	shown      string          // the ask that fits inline code, if no file is known
+	styles     bool            // no file is known, and the text shows styles
 	code       bool            // the text shows code or names in code
-	calls      bool            // the text names functions
 	types      bool            // it is about what a TypeScript compiler reported
 	app        bool            // the text is about an app that only its maker's tool opens
-	ui         bool            // the text is about something that a person looks at
-	look       bool            // the request is about how something looks, or the text sends the human to a local page
 	al         bool            // the text is about code for a compiler without naming a file
 	document   bool            // the request is for a document
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
-	deployed   bool            // the text begins with a deployment and names its address
 }
 
 const claimedWeight = 3 // of a file in a line that claims something
@@ -162,16 +158,10 @@ func changed(r classify.Result, in Context) changes {
 	}
 	end := in.Text[max(0, len(in.Text)-maxRead):]
 	says := func(kind, text string) bool { return fileTypes().says[kind].MatchString(text) }
-	c.app, c.al, c.ui = says("app", end), says("compile", end), says("interface", end)
-	c.docs = says("docs", start)
-	c.deployed = says("deployed", start) && strings.Contains(in.Text, "https://")
-	if !plaintext.IsOurs(in.Request) {
-		c.look = says("look", in.Request[:min(len(in.Request), maxRead)])
-		c.document = len(in.Request) < 200 && says("document", in.Request)
-	}
-	c.look = c.look || says("visit", end)
+	c.app, c.al, c.docs = says("app", end), says("compile", end), says("docs", start)
+	c.document = len(in.Request) < 200 && !plaintext.IsOurs(in.Request) && says("document", in.Request)
 	c.read(in.Text, r.Signals)
-	if len(c.weight) == 0 && c.shown == "" && !plaintext.IsOurs(in.Request) {
+	if len(c.weight) == 0 && !c.code && !c.styles && !plaintext.IsOurs(in.Request) {
 		c.read(in.Request, nil)
 		delete(c.weight, "config") // that the human names one says nothing about the change
 	}
@@ -235,16 +225,9 @@ func (c *changes) read(text string, signals []classify.Signal) {
 	spans, end := commandsIn(text), text[max(0, len(text)-maxRead):]
 	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH") ||
 		strings.Contains(text, "```diff") && c.weight["docs"] == 0
-	c.calls = slices.ContainsFunc(spans, func(s string) bool { return strings.HasSuffix(s, "()") })
-	switch {
-	case len(c.weight) > 0:
-	case slices.ContainsFunc(spans, func(s string) bool {
+	c.styles = len(c.weight) == 0 && slices.ContainsFunc(spans, func(s string) bool {
 		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(end)
-	}):
-		c.shown = "interface"
-	case c.code:
-		c.shown = "code"
-	}
+	})
 }
 
 // fitting returns the ask that fits what was changed.
@@ -254,18 +237,15 @@ func (c changes) fitting() string {
 	}
 	n := c.weight
 	code := n["code"] + n["script"] + n["compile"] + n["other"]
+	settings := n["build"] + n["config"] + n["data"]
 	switch {
 	case (n["app"] > 0 || c.app) && !c.docs:
 		return "app"
 	case c.al && len(n) == 0 && !c.docs:
 		return "compile"
-	case c.shown == "code" && c.look:
+	case c.styles && !c.docs:
 		return "interface"
-	case c.shown != "" && !c.docs:
-		return c.shown
-	case c.deployed && code+n["interface"] == 0:
-		return "deployed"
-	case c.docs && code+n["interface"]+n["tests"] == 0 && (c.first == "docs" || n["build"]+n["config"]+n["data"] == 0):
+	case c.docs && code+n["interface"]+n["tests"] == 0 && (c.first == "docs" || settings == 0):
 		return "docs"
 	case n["tests"] > 0 && code+n["interface"] == 0:
 		return "tests"
@@ -275,28 +255,16 @@ func (c changes) fitting() string {
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
-	case n["code"] > 0 && n["code"] == code && c.look:
-		return "interface"
-	case n["script"] > 0 && n["script"]+n["other"] == code:
+	case n["script"] > 0 && n["script"]+n["other"] == code && settings == 0:
 		return "script"
-	case n["code"] > 0:
-		return "code"
 	case code > 0:
 		return "any"
 	case n["build"] > 0:
 		return "build"
-	case n["data"] > 0 && c.seen:
+	case n["config"] > 0 && n["data"] == 0, settings > 0 && c.seen:
 		return "config"
-	case n["config"]+n["data"] > 0 && c.calls:
-		return "code"
-	case n["config"] > 0:
-		return "config"
-	case n["data"] > 0:
-		return "any"
-	case n["docs"] > 0 && !c.code, c.docs:
+	case n["docs"] > 0 && settings == 0 && !c.code, c.docs:
 		return "docs"
-	case c.ui:
-		return "interface"
 	}
 	return "any"
 }
@@ -340,7 +308,7 @@ func onlyListing(text string) bool {
 // language, a dry run of the target that the text names, or the list of what git ignores.
 func (c changes) own(fitting, text string) []check {
 	switch target := targets().FindStringSubmatch(text[max(0, len(text)-maxRead):]); {
-	case fitting == "code" || fitting == "tests":
+	case fitting == "tests", fitting == "any" && len(c.extensions) > 0:
 		if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
 			return []check{{command, classify.ClaimTests}}
 		}
