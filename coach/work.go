@@ -126,8 +126,7 @@ var (
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
-// changes is what was changed, as far as it can be seen: the kinds of the files, or the ask that fits what the text
-// shows beside files.
+// changes is what was changed, as far as it can be seen: the kinds of the files, and what the text shows beside them.
 type changes struct {
 	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
@@ -261,7 +260,7 @@ func (c changes) fitting() string {
 		return "any"
 	case n["build"] > 0:
 		return "build"
-	case n["config"] > 0 && n["data"] == 0, settings > 0 && c.seen:
+	case n["config"] >= claimedWeight && n["data"] == 0, settings > 0 && c.seen:
 		return "config"
 	case n["docs"] > 0 && settings == 0 && !c.code, c.docs:
 		return "docs"
