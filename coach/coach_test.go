@@ -303,7 +303,6 @@ func TestCommandOfTheChangedFile(t *testing.T) {
 		{"sub/Makefile", "There is a new target `docs-html`.", "make -n docs-html"},
 		{"Makefile", "The binary is stripped now.", ""},
 		{"build.gradle", "Added a `release` target.", ""},
-		{".gitignore", "The cache folder is ignored.", "git status --short --ignored"},
 	} {
 		f, _ := collect(rejected, Context{Text: c.text,
 			Work: classify.Work{Edited: classify.EditedCode, Files: []string{c.file}}})

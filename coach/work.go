@@ -304,7 +304,7 @@ func onlyListing(text string) bool {
 }
 
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
-// language, a dry run of the target that the text names, or the list of what git ignores.
+// language, or a dry run of the target that the text names.
 func (c changes) own(fitting, text string) []check {
 	switch target := targets().FindStringSubmatch(text[max(0, len(text)-maxRead):]); {
 	case fitting == "tests", fitting == "any" && len(c.extensions) > 0:
@@ -313,8 +313,6 @@ func (c changes) own(fitting, text string) []check {
 		}
 	case fitting == "build" && c.makefile && target != nil && unsafe(target[0]) == "":
 		return []check{{"make -n " + cmp.Or(target[1], target[2]), classify.ClaimBuild}}
-	case fitting == "any" && c.weight["ignore"] > 0:
-		return []check{{"git status --short --ignored", ""}}
 	}
 	return nil
 }
