@@ -72,6 +72,8 @@ func TestNothingToRun(t *testing.T) {
 		{"a document in words", "note the new pattern", "Updated the architecture doc with the retry pattern.", false},
 		{"a document of the request", "Update docs/design.md", "Updated the single reference from `a_b` to `c_d`.", false},
 		{"a greeting", "hello", "Done", false},
+		{"a look", "check the backup status", "The backup is complete. **2,300 photos** are stored.", false},
+		{"a command", "now run `uptime` there", "Done! `uptime` ran, and it printed `up 3 days`.", false},
 		{"measured values", "clean it up", values, false},
 		{"claims of checks are no values", "clean it up", "Cleaned the settings.\n\nVerification:\n- `npm test` passed\n" +
 			"- `npm run build` passed\n- `npm run lint` passed\n", true},

@@ -208,7 +208,12 @@ func (v *verdict) onlyDocuments(r Result) bool {
 // shortText is how many words a request or an output has at most that is only about one thing.
 const shortText = 60
 
-const fewWords = 4 // of a request that is only a greeting
+// Words, at most: of a request that is only a greeting, of one for a single look or command, and of its answer.
+const (
+	fewWords     = 4
+	briefRequest = 12
+	briefAnswer  = 40
+)
 
 // onlyAnswers finds a rejected completion that explains what a short request wants explained. It also finds one that
 // claims no change and no check of its own, and announces nothing: it answers a question or a greeting, or thanks and
@@ -216,7 +221,9 @@ const fewWords = 4 // of a request that is only a greeting
 func (v *verdict) onlyAnswers(r Result) bool {
 	rd, req := v.rd, v.req
 	asked := req.asksQuestion() && !req.has("request.change", "request.act") ||
-		req.has("request.greet") && req.nWords <= fewWords
+		req.has("request.greet") && req.nWords <= fewWords ||
+		req.has("request.explain", "request.act") && !req.has("request.change") && req.nWords <= briefRequest &&
+			rd.nWords <= briefAnswer && (rd.numbers > 0 || rd.head[0].code > 0) // "check the status": it says what came out
 	thanks := !rd.has("claim.done", "claim.past") && rd.closes("offer.further")
 	claims := rd.has("claim.edit", "progress.next") || rd.fences != [nFenceKinds]int{} || r.claimsCheck(ClaimChecked)
 	silent := rd.nWords > shortText && !rd.kind(SignalClaim, SignalProgress) && !rd.openFence
