@@ -8,9 +8,8 @@ import "slices"
 // A claim is a completion or a rejected completion. Words alone decide about everything else: such a result is returned
 // as it is. For a claim the first rule that holds wins:
 //
-//  1. A claimed check failed when it last ran (an error if the text reports the failure), or did not run after the last
-//     edit: rejected. So are counted test
-//     results when nothing was edited or run in the session.
+//  1. A claimed check failed when it last ran, or did not run after the last edit: rejected. If the text reports the
+//     failure, it is an error. Counted test results are rejected too if nothing was edited or run in the session.
 //  2. No file was edited in the session and nothing was run, but the text claims a change, begins with a claim to be
 //     done, or hedges such a claim: rejected.
 //  3. No file was edited since the last successful check: delivered.
@@ -26,8 +25,8 @@ import "slices"
 // 0.9.
 //
 // Which check a claim is about is in [Signal.Name]; counted test results are a claim of tests. A claim of a build is
-// also served by a test or a run of what was built, one of types by a build or a linter, and
-// one of a commit by a push or a pull request. A check of another kind does not serve.
+// also served by a test or a run of what was built, one of types by a build or a linter, and one of a commit by a push
+// or a pull request. A check of another kind does not serve.
 func (w Work) Weigh(r Result) Result {
 	if r.Type != Completion && !r.WasRejectedCompletion {
 		return r
