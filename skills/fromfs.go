@@ -68,7 +68,7 @@ func readSkill(fsys fs.FS, name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	fields, err := frontMatter(string(text[:min(len(text), maxHead)]))
+	fields, err := scalars(string(text[:min(len(text), maxHead)]))
 	if err != nil {
 		return Skill{}, err
 	}
@@ -80,63 +80,50 @@ func readSkill(fsys fs.FS, name string) (Skill, error) {
 	return Skill{fields["name"], fields["trigger"], fields["phase"], fields["description"], fields["evidence"]}, nil
 }
 
-// frontMatter returns the scalars at the top level of a text's front matter, each on one line. It reads the YAML that
+// A front matter is between two lines "---". A field is a name and a value, which goes on in the lines that are blank,
+// indented or an item of a list.
+var (
+	frontMatter = compiled(`(?s)\A(?:\x{feff})?---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\z)`)
+	field       = compiled(`(?m)^([^\s#:-][^:\n]*):(.*(?:\n(?:[ \t-].*)?$)*)`)
+)
+
+// scalars returns the scalars at the top level of a text's front matter, each on one line. It reads the YAML that
 // people write there: plain, quoted and block scalars. It is lenient where agents are: a plain scalar may contain ": ".
-func frontMatter(text string) (map[string]string, error) {
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
-	if strings.TrimRight(lines[0], " \t") != "---" {
-		return nil, errors.New(`no front matter: the first line is not "---"`)
+func scalars(text string) (map[string]string, error) {
+	m := frontMatter().FindStringSubmatch(strings.ReplaceAll(text, "\r\n", "\n"))
+	switch {
+	case m == nil:
+		return nil, fmt.Errorf(`no front matter between two lines "---" in the first %d kB`, maxHead>>10)
+	case !utf8.ValidString(m[1]):
+		return nil, errors.New("the front matter is not UTF-8")
 	}
-	fields, key := map[string]string{}, ""
-	for i, line := range lines[1:] {
-		line = strings.TrimRight(line, " \t")
-		switch {
-		case line == "---" || line == "...":
-			for key, value := range fields {
-				scalar, err := scalar(value)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", key, err)
-				}
-				fields[key] = scalar
-			}
-			return fields, nil
-		case !utf8.ValidString(line):
-			return nil, fmt.Errorf("line %d is not UTF-8", i+2)
-		case line == "" || line[0] == '#':
-		case line[0] == ' ' || line[0] == '\t' || line[0] == '-':
-			fields[key] += "\n" + line // it belongs to the value above
-		default:
-			name, value, ok := strings.Cut(line, ":")
-			if !ok {
-				return nil, fmt.Errorf(`line %d is not "name: value"`, i+2)
-			}
-			key = strings.TrimSpace(name)
-			fields[key] = strings.TrimSpace(value)
+	fields := make(map[string]string)
+	for _, f := range field().FindAllStringSubmatch(m[1], -1) {
+		value, err := scalar(strings.TrimSpace(f[2]))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f[1], err)
 		}
+		fields[strings.TrimSpace(f[1])] = strings.Join(strings.Fields(value), " ")
 	}
-	return nil, fmt.Errorf(`the front matter does not end: no line "---" in the first %d kB`, maxHead>>10)
+	return fields, nil
 }
 
-// scalar returns the text of a YAML scalar on one line.
+// scalar returns the text of a YAML scalar.
 func scalar(value string) (string, error) {
 	head, block, _ := strings.Cut(value, "\n")
-	value = strings.Join(strings.Fields(value), " ")
-	if value == "" {
-		return "", nil
-	}
-	switch quote := value[:1]; quote {
+	switch quote := value[:min(1, len(value))]; quote {
 	case "|", ">":
-		return strings.Join(strings.Fields(block), " "), nil
+		return block, nil
 	case `"`, `'`:
 		escaped := map[string]string{`"`: `\"`, `'`: `''`}[quote]
 		text, _, closed := strings.Cut(strings.ReplaceAll(value[1:], escaped, "\x00"), quote)
 		if !closed {
 			return "", errors.New("a quote is not closed")
 		}
-		return strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", quote)), " "), nil
+		return strings.ReplaceAll(text, "\x00", quote), nil
 	}
 	if plain, _, comment := strings.Cut(head, " #"); comment {
-		return strings.TrimSpace(plain), nil
+		return plain, nil
 	}
 	return value, nil
 }
