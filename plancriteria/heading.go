@@ -1,47 +1,38 @@
 package plancriteria
 
 import (
+	"html"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 )
 
 // names are the section's names, best first.
 var names = []string{"Success Criteria", "Acceptance Criteria", "Definition of Done"}
 
-// section is a heading that may begin a section, with its text and its name.
-type section struct {
-	heading     *ast.Heading
-	title, name string
-}
-
-// findSection returns the section with the first of the names that a heading in doc has.
-func findSection(doc ast.Node, src []byte, names []string) (section, error) {
-	inline := parser.NewParser(parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 0)),
-		parser.WithInlineParsers(parser.DefaultInlineParsers()...))
-	var sections []section
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		if heading, ok := n.(*ast.Heading); ok {
-			title := headingText(inline, heading, src)
-			sections = append(sections, section{heading, title, undecorated(title)})
-		}
-	}
+// findSection returns the heading with the first of the names that a heading in doc has, and the heading's text.
+func findSection(doc ast.Node, src []byte, names []string) (found *ast.Heading, title string, err error) {
 	for _, name := range names {
-		is := func(s section) bool { return strings.EqualFold(s.name, name) }
-		if i := slices.IndexFunc(sections, is); i >= 0 {
-			if slices.ContainsFunc(sections[i+1:], is) {
-				return section{}, ErrAmbiguous
+		for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+			heading, ok := n.(*ast.Heading)
+			if !ok {
+				continue
 			}
-			return sections[i], nil
+			text := headingText(heading, src)
+			switch isNamed := strings.EqualFold(undecorated(text), name); {
+			case isNamed && found != nil:
+				return nil, "", ErrAmbiguous
+			case isNamed:
+				found, title = heading, text
+			}
+		}
+		if found != nil {
+			return found, title, nil
 		}
 	}
-	return section{}, ErrNoSection
+	return nil, "", ErrNoSection
 }
 
 // contentStart returns where the content after heading, which has text, starts.
@@ -54,34 +45,18 @@ func contentStart(heading *ast.Heading, src []byte) int {
 	return end
 }
 
+// markup matches inline markup: an image, a link or an escaped character, whose words it captures, a tag, a comment and
+// the marks of emphasis and code.
+var markup = compiled(`!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)|\\([[:punct:]])|<[^>]*>|[*_` + "`]")
+
 // headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is so long
-// that inline parsing, which may take quadratic time, is not safe.
-func headingText(inline parser.Parser, heading *ast.Heading, src []byte) string {
-	raw := definitions().ReplaceAll(heading.Lines().Value(src), nil)
+// that finding the markup, which may take quadratic time, is not safe.
+func headingText(heading *ast.Heading, src []byte) string {
+	raw := string(heading.Lines().Value(src))
 	if len(raw) > 512 {
 		return ""
 	}
-	var b strings.Builder
-	_ = ast.Walk(inline.Parse(text.NewReader(raw)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.Text:
-			s := n.Segment.Value(raw)
-			if !n.IsRaw() {
-				s = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(s)))
-			}
-			b.Write(s)
-			if n.SoftLineBreak() || n.HardLineBreak() {
-				b.WriteByte(' ')
-			}
-		case *ast.Image:
-			return ast.WalkSkipChildren, nil
-		}
-		return ast.WalkContinue, nil
-	})
-	return oneLine(b.String())
+	return oneLine(html.UnescapeString(markup().ReplaceAllString(raw, "$1$2")))
 }
 
 // The parts around a heading's words: emoji, also as :name:; numbering before; a colon or attributes after.

@@ -76,15 +76,6 @@ func hasContent(n ast.Node, src []byte) bool {
 		}
 		return false
 	}
-	words := blockText(n, src)
-	if ast.IsParagraph(n) {
-		words = definitions().ReplaceAllString(words, "")
-	}
-	words = oneLine(words)
+	words := oneLine(blockText(n, src))
 	return words != checkbox().FindString(words)
 }
-
-// definitions matches the link reference definitions at the start of a paragraph, which show nothing. The parser's
-// own way to find them takes quadratic time.
-var definitions = compiled(
-	`^(?:\[[^\[\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*(?:\n|$))+`)

@@ -192,12 +192,11 @@ func extract(markdown []byte, names []string) (Criteria, error) {
 	}
 	// Inline markup cannot change what is a heading or a list item. Parsing takes linear time if src is not too deep.
 	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))
-	found, err := findSection(blocks.Parse(text.NewReader(src)), src, names)
+	heading, title, err := findSection(blocks.Parse(text.NewReader(src)), src, names)
 	if err != nil {
 		return Criteria{}, err
 	}
-	c, heading := Criteria{Heading: found.title}, found.heading
-	end, filled := len(src), false
+	c, end, filled := Criteria{Heading: title}, len(src), false
 	for n := heading.NextSibling(); n != nil; n = n.NextSibling() {
 		if next, ok := n.(*ast.Heading); ok && next.Level <= heading.Level {
 			end = bytes.LastIndexByte(src[:next.Pos()], '\n') + 1
