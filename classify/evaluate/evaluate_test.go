@@ -92,16 +92,15 @@ func ten() []Case {
 func TestFigures(t *testing.T) {
 	r := evaluate(t, script, ten(), Options{Name: "script"})
 	// wanted in rows, given in columns, the last one unanswered
-	rows := [][]string{
-		{"want, got", "error", "blocker", "question", "completion", "rejected", "status", "unanswered"},
-		{"error", "1", "·", "·", "·", "·", "1", "·"},
-		{"blocker", "·", "·", "1", "·", "·", "·", "·"},
-		{"question", "·", "·", "1", "·", "·", "·", "·"},
-		{"completion", "·", "·", "·", "1", "1", "·", "·"},
-		{"rejected", "·", "·", "·", "·", "1", "1", "1"},
-		{"status", "·", "·", "·", "·", "·", "1", "·"},
-	}
-	assert.Equal(t, rows, View{Reports: []Report{r}}.parts("content")[3].Rows)
+	assert.Contains(t, text(t, View{Reports: []Report{r}}), `
+want, got   error  blocker  question  completion  rejected  status  unanswered
+error           1        ·         ·           ·         ·       1           ·
+blocker         ·        ·         1           ·         ·       ·           ·
+question        ·        ·         1           ·         ·       ·           ·
+completion      ·        ·         ·           1         1       ·           ·
+rejected        ·        ·         ·           ·         1       1           1
+status          ·        ·         ·           ·         ·       1           ·
+`)
 	assert.Equal(t, 1, r.All.Unanswered)
 
 	f := r.All.Figures
@@ -121,9 +120,6 @@ func TestFigures(t *testing.T) {
 	want := (math.Abs(.55-1) + math.Abs(.75+.79-1) + math.Abs(.85+.85+.8-2) + math.Abs(.95+.99+.9-2)) / 9
 	assert.InDelta(t, want, f["ece"].Value, 1e-12)
 	assert.Equal(t, 9, f["ece"].Of)
-	last := calibration(r.Outcomes)[9]
-	assert.Equal(t, 3, last.N)
-	assert.InDelta(t, .95+.99+.9, last.Sum, 1e-12)
 
 	assert.Equal(t, 9, r.Sure.Cases)
 	assert.Equal(t, 5, *r.Sure.Figures["accuracy"].Count)
@@ -175,13 +171,6 @@ func TestWilson(t *testing.T) {
 		low, high := wilson(tt.count, tt.n)
 		assert.InDelta(t, tt.low, low, 1e-6, tt)
 		assert.InDelta(t, tt.high, high, 1e-6, tt)
-	}
-}
-
-func TestBin(t *testing.T) {
-	for x, want := range map[float64]int{0: 0, 0.0999: 0, 0.1: 1, 0.2: 2, 0.3: 3, 0.6: 6, 0.7: 7, 0.9: 9, 0.8999999: 8,
-		1: 9} {
-		assert.Equal(t, want, binOf(x), x)
 	}
 }
 

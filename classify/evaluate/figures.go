@@ -130,36 +130,30 @@ func Summarize(outcomes []Outcome) Summary {
 	if types > 0 {
 		s.Figures["macro_f1"] = Figure{Value: sum / float64(types), Of: len(outcomes)}
 	}
-	ece, answered := 0.0, len(outcomes)-s.Unanswered
-	for _, b := range calibration(outcomes) {
-		ece += math.Abs(b.Sum-float64(b.Right)) / float64(max(1, answered))
-	}
-	s.Figures["ece"] = Figure{Value: ece, Of: answered}
+	s.Figures["ece"] = Figure{Value: calibrationError(outcomes), Of: len(outcomes) - s.Unanswered}
 	return s
 }
 
-// binOf returns the one of ten bins for a confidence; the last includes its end.
-func binOf(confidence float64) int { return max(0, min(int(confidence*10), 9)) }
-
-// bin is the answered outcomes of one of ten ranges of confidence.
-type bin struct {
-	N, Right int
-	Sum      float64 // of the confidences
-}
-
-func calibration(outcomes []Outcome) (list [10]bin) {
+// calibrationError is the mean distance between confidence and accuracy over ten bins, weighted by the cases in them.
+func calibrationError(outcomes []Outcome) float64 {
+	var distance [10]float64 // between the sum of the confidences and the number of right types
+	answered := 0
 	for _, o := range outcomes {
 		if o.Verdict.Type == "" {
 			continue
 		}
-		b := &list[binOf(o.Verdict.Confidence)]
-		b.N++
-		b.Sum += o.Verdict.Confidence
+		answered++
+		d := &distance[min(int(o.Verdict.Confidence*10), 9)]
+		*d += o.Verdict.Confidence
 		if o.typeRight() {
-			b.Right++
+			*d--
 		}
 	}
-	return list
+	sum := 0.0
+	for _, d := range distance {
+		sum += math.Abs(d)
+	}
+	return sum / float64(max(1, answered))
 }
 
 // f1 is the harmonic mean of a type's precision and recall; Of is 0 if neither a label nor a verdict names it.

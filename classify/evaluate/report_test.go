@@ -68,7 +68,7 @@ func TestRecord(t *testing.T) {
 	want.Latency, got.Latency = latency{}, latency{}
 	assert.Equal(t, asJSON(t, want), asJSON(t, got))
 	page := html(t, got)
-	assert.Contains(t, page, `<p class="sub">Ten pauses &lt;of&gt; a \u202esession.</p>`)
+	assert.Contains(t, page, `Ten pauses &lt;of&gt; a \u202esession.`)
 	assert.NotContains(t, page, "latency", "nobody took it")
 	_, err = Record(nil, nil, opts)
 	assert.Error(t, err)

@@ -71,7 +71,7 @@ func (v View) HTML(w io.Writer) error {
 	})
 	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": shown}).ParseFS(page, "page/*")
 	if err == nil {
-		err = t.Execute(w, map[string]any{"Parts": append(v.parts("content"), v.parts("calibration")...), "Cases": cases})
+		err = t.Execute(w, map[string]any{"Lines": v.lines(), "Cases": cases})
 	}
 	if err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
@@ -98,7 +98,8 @@ func shortened(text string) string {
 
 // Text writes the reports for people, without the text of any case.
 func (v View) Text(w io.Writer) error {
-	return words().ExecuteTemplate(w, "report", v.parts("content"))
+	_, err := io.WriteString(w, strings.Join(v.lines(), "\n")+"\n")
+	return err
 }
 
 //go:embed words.txt
@@ -106,8 +107,7 @@ var wordsText string
 
 var words = sync.OnceValue(func() *texttemplate.Template {
 	return texttemplate.Must(texttemplate.New("").Funcs(texttemplate.FuncMap{
-		"bin":   func(n int) string { return fmt.Sprintf("%.1f to %.1f", float64(n)/10, float64(n+1)/10) },
-		"brief": brief, "calibration": calibration,
+		"brief": brief,
 		"changes": func(c *Comparison) []change {
 			return slices.SortedStableFunc(slices.Values(c.Changes), func(a, b change) int {
 				return cmp.Compare(a.Way, b.Way) // broken first
@@ -118,88 +118,69 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 		"interval": Figure.interval, "labels": labels,
 		"letter": letter,
 		"line":   func(s string) string { return strings.Join(strings.Fields(s), " ") },
-		"mean":   func(b bin) float64 { return b.Sum / float64(b.N) },
 		"met":    func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
 		"name":   Report.name, "names": figureNames, "number": number,
-		"precision":  func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
-		"proportion": proportion,
-		"recall":     func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
-		"short":      Figure.short, "table": tableLines, "types": classify.Types,
+		"precision": func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
+		"recall":    func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
+		"short":     Figure.short, "types": classify.Types,
 		"unlisted": func(list []change) int { return max(0, len(list)-20) },
 		"verdict":  inShort,
-		"visible":  func(s string, most int) string { return plaintext.Visible(plaintext.Line(s, most)) },
 		"word":     Comparison.word,
 	}).Parse(wordsText))
 })
 
-// parts is what reports say, without the text of any case. In its text, an empty line ends a part; "# " begins a title
-// and "- " an item; a line with tabs is a row. If its head has no first cell, all columns but the last are of words.
-func (v View) parts(name string) []part {
+// lines are what reports say, without the text of any case. In the text of the template, an empty line ends a part, and
+// a part whose lines have tabs is a table.
+func (v View) lines() (lines []string) {
 	var b strings.Builder
-	if err := words().ExecuteTemplate(&b, name, v); err != nil {
+	if err := words().ExecuteTemplate(&b, "content", v); err != nil {
 		panic(err) // the words do not fit the data
 	}
-	var list []part
-	isNew := true
-	for line := range strings.SplitSeq(b.String(), "\n") {
-		if isNew = isNew || line == ""; line == "" {
+	for part := range strings.SplitSeq(shown(b.String()), "\n\n") {
+		rows := strings.Split(strings.Trim(part, "\n"), "\n")
+		if rows[0] == "" {
 			continue
 		}
-		if isNew {
-			list, isNew = append(list, part{Left: 1}), false
+		if strings.Contains(rows[0], "\t") {
+			rows = aligned(rows)
 		}
-		p := &list[len(list)-1]
-		title, isTitle := strings.CutPrefix(line, "# ")
-		item, isItem := strings.CutPrefix(line, "- ")
-		switch row := strings.Split(line, "\t"); {
-		case len(row) > 1:
-			if p.Rows == nil && row[0] == "" {
-				p.Left = len(row) - 1
-			}
-			p.Rows = append(p.Rows, row)
-		case isTitle:
-			p.Title = title
-		case isItem:
-			p.Items = append(p.Items, item)
-		default:
-			p.Lines = append(p.Lines, line)
+		if lines != nil {
+			lines = append(lines, "")
 		}
-	}
-	return list
-}
-
-// tableLines writes rows, with the columns of the same width.
-func tableLines(p part) (lines []string) {
-	var widths []int
-	for _, row := range p.Rows {
-		widths = append(widths, make([]int, len(row)-min(len(row), len(widths)))...)
-		for i, cell := range row {
-			row[i] = plaintext.Visible(plaintext.Line(cell, 30))
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	for _, row := range p.Rows {
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < p.Left {
-				row[i] = cell + pad
-			} else {
-				row[i] = pad + cell
-			}
-		}
-		lines = append(lines, strings.TrimRight(strings.Join(row, "  "), " "))
+		lines = append(lines, rows...)
 	}
 	return lines
 }
 
-// part is a part of what reports say: a title, sentences, a list, a table, in this order and each if it is there. Its
-// strings may hold anything that cases and classifiers say.
-type part struct {
-	Title string // of a report
-	Lines []string
-	Items []string
-	Rows  [][]string // the first is the head
-	Left  int        // so many columns are aligned left, the others right
+// aligned lays out rows with columns of the same width, the first one left. If their head has no first cell, all columns
+// but the last are of words.
+func aligned(rows []string) (lines []string) {
+	left := 1
+	if rows[0][0] == '\t' {
+		left = strings.Count(rows[0], "\t")
+	}
+	var widths []int
+	var table [][]string
+	for _, row := range rows {
+		cells := strings.Split(row, "\t")
+		widths = append(widths, make([]int, max(0, len(cells)-len(widths)))...)
+		for i, cell := range cells {
+			cells[i] = plaintext.Cut(cell, 30)
+			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+		}
+		table = append(table, cells)
+	}
+	for _, cells := range table {
+		for i, cell := range cells {
+			width := widths[i]
+			if i < left {
+				width = -width
+			}
+			cells[i] = fmt.Sprintf("%*s", width, cell)
+		}
+		lines = append(lines, strings.TrimRight(strings.Join(cells, "  "), " "))
+	}
+	return lines
 }
 
 // labels are the verdicts and labels there are. Rejected completions are apart from the other statuses.
