@@ -2,11 +2,11 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net"
@@ -111,11 +111,11 @@ func (e *endpoint) once(ctx context.Context, x *exchange, request Request, d dia
 		return r, x.err
 	case x.status == 0: // go-openai refuses some models with some settings
 		return r, &Error{Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
-	case !x.ok() && x.problem.has(filterCodes...): // the message may speak of anything
+	case !x.ok() && x.problem.filtered:
 		return r, refused("a content filter withheld the answer")
 	case !x.ok():
 		return r, rejected(x.status, x.retryAfter, said)
-	case x.problem.message != "" || len(x.problem.codes) > 0:
+	case x.problem.message != "":
 		return r, &Error{Status: x.status, Why: "the endpoint answered 200 with an error", Server: said, final: true}
 	case err != nil:
 		return r, unparseable("the body is not a chat completion")
@@ -210,73 +210,56 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
+// problem is what a body says about a failure.
 type problem struct {
-	message, param string
-	codes          []string // in lower case
+	message  string
+	about    string // the start of the body in lower case; an error that repeats the request has that later on
+	filtered bool   // a content filter withheld the answer; the message may speak of anything
 }
 
-type errorFields struct {
-	Message, Code, Type, Param any
-	InnerError                 struct{ Code any }
-}
+var filterCode = lazy(`(?i)"(?:content_filter|responsibleaipolicyviolation|content_policy_violation)"`)
 
 // problemIn reads the error of a body. Without one, the body of a failure is the message.
-func problemIn(body []byte, success bool) (p problem) {
+func problemIn(body []byte, success bool) problem {
 	var top struct {
-		Error json.RawMessage
-		errorFields
+		Error   any
+		Message any
 	}
 	_ = json.Unmarshal(body, &top)
-	e := top.errorFields
-	if success {
-		e = errorFields{}
+	found := top.Error
+	if fields, ok := found.(map[string]any); ok {
+		found = fields["message"]
 	}
-	if len(top.Error) > 0 && json.Unmarshal(top.Error, &e) != nil {
-		e.Message = strings.Trim(string(top.Error), `"`)
-	}
-	p.message, _ = e.Message.(string)
-	p.param, _ = e.Param.(string)
-	for _, code := range []any{e.Code, e.Type, e.InnerError.Code} {
-		if s := strings.ToLower(strings.TrimSpace(fmt.Sprint(code))); code != nil && s != "" && s != "0" {
-			p.codes = append(p.codes, s)
-		}
-	}
-	if p.message == "" && !success {
-		p.message = string(body[:min(len(body), 1000)])
-	}
-	return p
-}
-
-var filterCodes = []string{"content_filter", "responsibleaipolicyviolation", "content_policy_violation"}
-
-func (p problem) has(codes ...string) bool {
-	return slices.ContainsFunc(p.codes, func(c string) bool { return slices.Contains(codes, c) })
-}
-
-// names reports whether a problem is about one of the words. An error that repeats the request has them later on.
-func (p problem) names(words ...string) bool {
-	text := strings.ToLower(p.param + " " + p.message[:min(len(p.message), 300)])
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-}
-
-// simpler returns the dialect to try after a server rejected d, if there is one.
-func (d dialect) simpler(x *exchange) (dialect, bool) {
-	p := x.problem
-	format := p.names("response_format", "response format", "json_schema", "json schema", "json_object", "json mode",
-		"structured output", "structured_output", "structuredoutput", "guided", "grammar")
-	// A bad request that names no field may mean the format as well. A router answers 404 then.
-	vague := x.status != http.StatusInternalServerError && p.param == "" &&
-		(x.status != http.StatusNotFound || p.names("parameter")) && !p.has(filterCodes...) &&
-		!p.has("context_length_exceeded", "string_above_max_length", "invalid_api_key", "model_not_found",
-			"insufficient_quota", "rate_limit_exceeded", "deploymentnotfound", "unsupported_country_region_territory")
-	next := map[string]string{formatSchema: formatObject, formatObject: formatPlain}[d.format]
+	message, _ := cmp.Or(found, top.Message).(string)
+	start := string(body[:min(len(body), 1000)])
 	switch {
-	case !slices.Contains([]int{400, 404, 415, 422, 500, 501}, x.status):
-		return d, false
-	case !format && !d.legacyTokens && p.names("max_completion_tokens"):
-		return dialect{d.format, true}, true
+	case success && top.Error == nil:
+		return problem{}
+	case message == "":
+		message = start
 	}
-	return dialect{next, d.legacyTokens}, next != "" && (format || vague)
+	return problem{message, strings.ToLower(start[:min(len(start), 300)]), filterCode().MatchString(start)}
+}
+
+// simpler returns the dialect to try after a server rejected d, if there is one. A bad request may mean the format,
+// even if it does not say so.
+func (d dialect) simpler(x *exchange) (dialect, bool) {
+	names := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(x.problem.about, w) })
+	}
+	next := map[string]string{formatSchema: formatObject, formatObject: formatPlain}[d.format]
+	switch x.status {
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		if !d.legacyTokens && names("max_completion_tokens") {
+			return dialect{d.format, true}, true
+		}
+		return dialect{next, d.legacyTokens}, next != "" && !x.problem.filtered
+	case http.StatusNotFound: // of a router
+		return dialect{next, d.legacyTokens}, next != "" && names("parameter")
+	case http.StatusInternalServerError:
+		return dialect{next, d.legacyTokens}, next != "" && names("response_format", "schema", "grammar", "json_object")
+	}
+	return d, false
 }
 
 // retryAfter reads how long the server asks to wait: in seconds or as a date. What it cannot read is 0.

@@ -128,9 +128,6 @@ func TestStepDown(t *testing.T) {
 			second: o},
 		{name: "400 whatever is asked", first: []httpReply{status(400, ""), status(400, ""), status(400, "")},
 			want: []string{s, o, p}, second: s, fails: true},
-		{name: "400 for something " +
-			"else", first: []httpReply{status(400, `{"error":{"code":"context_length_exceeded"}}`)},
-			want: []string{s}, second: s, fails: true},
 		{name: "404 of a router", first: []httpReply{status(404,
 			`{"error":{"message":"No endpoints found that can handle the requested parameters."}}`), says(good)},
 			want: []string{s, o}, second: o},

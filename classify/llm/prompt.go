@@ -36,25 +36,26 @@ func Prompt() fs.FS {
 
 // systemMessage words the static part of the prompt. A file that fsys lacks is the built-in one; a nil fsys lacks both.
 func systemMessage(fsys fs.FS) (string, error) {
+	if fsys == nil {
+		fsys = Prompt()
+	}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return "", err
+	}
 	texts := make(map[string]string)
-	if fsys != nil {
-		entries, err := fs.ReadDir(fsys, ".")
-		if err != nil {
-			return "", err
-		}
-		for _, e := range entries {
-			switch name := e.Name(); {
-			case slices.Contains(promptFiles, name):
-				if texts[name], err = readPrompt(fsys, name); err != nil {
-					return "", fmt.Errorf("%s: %w", name, err)
-				}
-			case !strings.HasPrefix(name, "."): // a misspelt name would silently leave the built-in file in use
-				return "", fmt.Errorf("%q is not a file of a prompt; these are %s", name, strings.Join(promptFiles, " and "))
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case slices.Contains(promptFiles, name):
+			if texts[name], err = readPrompt(fsys, name); err != nil {
+				return "", fmt.Errorf("%s: %w", name, err)
 			}
+		case !strings.HasPrefix(name, "."): // a misspelt name would silently leave the built-in file in use
+			return "", fmt.Errorf("%q is not a file of a prompt; these are %s", name, strings.Join(promptFiles, " and "))
 		}
-		if len(texts) == 0 {
-			return "", fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
-		}
+	}
+	if len(texts) == 0 {
+		return "", fmt.Errorf("neither %s is there", strings.Join(promptFiles, " nor "))
 	}
 	for _, name := range promptFiles {
 		if texts[name] == "" {
@@ -67,11 +68,11 @@ func systemMessage(fsys fs.FS) (string, error) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		e, err := parseExample(line)
+		example, err := parseExample(line)
 		if err != nil {
 			return "", fmt.Errorf("examples.jsonl:%d: %w", i+1, err)
 		}
-		b.WriteString("\n" + e.String())
+		b.WriteString("\n" + example)
 	}
 	b.WriteString("\n" + strings.TrimSpace(form) + "\n")
 	return b.String(), nil
@@ -95,60 +96,33 @@ func readPrompt(fsys fs.FS, name string) (string, error) {
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
 }
 
-// example is one line of examples.jsonl.
-type example struct {
-	Name   string         `json:"name"`
-	Input  classify.Input `json:"input"`
-	Answer *answer        `json:"answer"`
-}
-
-// answer is a verdict as a model should write it. The reason comes first, so that it leads to the type.
-type answer struct {
-	Reason          string              `json:"reason"`
-	Type            classify.OutputType `json:"type"`
-	Rejected        bool                `json:"rejected"`
-	Confidence      *float64            `json:"confidence"`
-	CoachingMessage *string             `json:"coaching_message"`
-}
-
-func parseExample(line string) (e example, err error) {
+// parseExample words a line of examples.jsonl as the judge sees it. The answer is shown as it is written there.
+func parseExample(line string) (string, error) {
+	var e struct {
+		Name   string          `json:"name"`
+		Input  classify.Input  `json:"input"`
+		Answer json.RawMessage `json:"answer"`
+	}
 	dec := json.NewDecoder(strings.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&e); err != nil {
-		return e, err
+		return "", err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return e, errors.New("something follows the object")
+		return "", errors.New("something follows the object")
 	}
-	a := e.Answer
-	switch {
-	case strings.TrimSpace(e.Input.Text) == "":
-		return e, errors.New("input.text is empty")
-	case a == nil || !a.Type.Valid():
-		return e, fmt.Errorf("answer.type is not one of %v", classify.Types())
-	case a.Confidence == nil || *a.Confidence < 0 || *a.Confidence > 1:
-		return e, errors.New("answer.confidence is not a number from 0 to 1")
-	case a.Type != classify.Status && (a.Rejected || a.CoachingMessage != nil):
-		return e, errors.New("answer.rejected and answer.coaching_message belong to a status only")
+	if strings.TrimSpace(e.Input.Text) == "" {
+		return "", errors.New("input.text is empty")
 	}
-	a.Rejected = a.Rejected || a.CoachingMessage != nil
-	return e, nil
-}
-
-// String is the example as the judge sees it.
-func (e example) String() string {
-	var b strings.Builder
-	if e.Input.Request != "" {
-		b.WriteString("request: " + e.Input.Request + "\n")
+	if _, err := parseVerdict(e.Answer); err != nil {
+		return "", fmt.Errorf("answer: %w", err)
 	}
+	text := "output: " + e.Input.Text + "\nanswer: " + string(e.Answer) + "\n"
 	if known := contextOf(e.Input); known != "" {
-		b.WriteString("context: " + known + "\n")
+		text = "context: " + known + "\n" + text
 	}
-	b.WriteString("output: " + e.Input.Text + "\nanswer: ")
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e.Answer); err != nil { // it was read from JSON
-		panic(err)
+	if e.Input.Request != "" {
+		text = "request: " + e.Input.Request + "\n" + text
 	}
-	return b.String()
+	return text, nil
 }

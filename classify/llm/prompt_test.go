@@ -37,17 +37,21 @@ func TestBuiltinExamples(t *testing.T) {
 	require.NoError(t, err)
 	types := map[string]bool{}
 	for line := range strings.Lines(string(raw)) {
-		e, err := parseExample(line)
+		s, err := parseExample(line)
 		require.NoError(t, err)
-		b, err := json.Marshal(e.Answer)
+		var answer struct {
+			Rejected        bool
+			CoachingMessage *string `json:"coaching_message"`
+		}
+		_, written, _ := strings.Cut(s, "\nanswer: ")
+		require.NoError(t, json.Unmarshal([]byte(written), &answer))
+		v, err := parse(written)
 		require.NoError(t, err)
-		v, err := parseVerdict(b)
-		require.NoError(t, err)
-		assert.Equal(t, e.Answer.Rejected, v.WasRejectedCompletion, e.Name)
+		assert.Equal(t, answer.Rejected, v.WasRejectedCompletion, line)
 		types[string(v.Type)+map[bool]string{true: " rejected"}[v.WasRejectedCompletion]] = true
-		if e.Answer.CoachingMessage != nil {
-			assert.Equal(t, *e.Answer.CoachingMessage, v.CoachingMessage)
-			assert.LessOrEqual(t, len(v.CoachingMessage), 300, e.Name)
+		if answer.CoachingMessage != nil {
+			assert.Equal(t, *answer.CoachingMessage, v.CoachingMessage)
+			assert.LessOrEqual(t, len(v.CoachingMessage), 300, line)
 		}
 	}
 	for _, want := range []string{"question", "completion", "error", "status", "status rejected"} {
@@ -71,7 +75,7 @@ func TestReplacedPrompts(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(s, "You judge"))
 	assert.Contains(t, s,
-		"output: MARK\nanswer: "+`{"reason":"r","type":"error","rejected":false,"confidence":1,"coaching_message":null}`+"\n")
+		"output: MARK\nanswer: "+`{"reason":"r","type":"error","confidence":1,"coaching_message":null}`+"\n")
 	assert.NotContains(t, s, "listening on 9090")
 
 	again := fstest.MapFS{}
@@ -101,15 +105,9 @@ func TestBrokenPrompts(t *testing.T) {
 		{"unknown field", "examples.jsonl", line(`"text"`, `"txt"`), 0, `examples.jsonl:3: json: unknown field "txt"`},
 		{"no text", "examples.jsonl", line(`"x"`, `" "`), 0, "examples.jsonl:3: input.text is empty"},
 		{"no answer", "examples.jsonl", `{"input":{"text":"x"}}`, 0,
-			"examples.jsonl:1: answer.type is not one of [error blocker question completion status]"},
+			"examples.jsonl:1: answer: it is not a JSON object"},
 		{"no type", "examples.jsonl", line("status", "stats"), 0,
-			"examples.jsonl:3: answer.type is not one of [error blocker question completion status]"},
-		{"confidence", "examples.jsonl", line(`:1,`, `:1.1,`), 0,
-			"examples.jsonl:3: answer.confidence is not a number from 0 to 1"},
-		{"no confidence", "examples.jsonl", line(`"confidence":1,`, ``), 0,
-			"examples.jsonl:3: answer.confidence is not a number from 0 to 1"},
-		{"rejected beside another type", "examples.jsonl", line(`"type":"status"`, `"type":"error","rejected":true`), 0,
-			"examples.jsonl:3: answer.rejected and answer.coaching_message belong to a status only"},
+			"examples.jsonl:3: answer: its type is not one of the five"},
 		{"a misspelt name", "sytem.md", "x", 0,
 			`"sytem.md" is not a file of a prompt; these are system.md and examples.jsonl`},
 		{"a hidden file", ".system.md", "x", 0, "neither system.md nor examples.jsonl is there"},
@@ -136,14 +134,12 @@ func FuzzExample(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		e, err := parseExample(line)
+		s, err := parseExample(line)
 		if err != nil {
 			return
 		}
-		s := e.String()
-		v, err := parse(s[strings.LastIndex(s, "\nanswer: ")+1:])
-		if err != nil || v.Type != e.Answer.Type || v.Confidence != *e.Answer.Confidence {
-			t.Fatalf("%q: %+v, %v", s, v, err)
+		if _, err := parse(s[strings.LastIndex(s, "\nanswer: ")+1:]); err != nil {
+			t.Fatalf("%q: %v", s, err)
 		}
 	})
 }
