@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -139,13 +138,9 @@ func (r *run) start(ctx context.Context, path, work string) (stdout, stderr *bou
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	runtime.LockOSThread() // Linux ends the program with this thread
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return stdout, stderr, err
+	if err = cmd.Run(); cmd.Process != nil {
+		_ = killGroup(cmd.Process) // what is left of it
 	}
-	err = cmd.Wait()
-	_ = killGroup(cmd.Process) // what is left of it
 	return stdout, stderr, err
 }
 

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -71,11 +70,6 @@ func fakeProgram(how string) {
 			_, _ = conn.Write([]byte("alive"))
 		}
 		select {}
-	case "parent": // sidecoach itself, whose judge is a child
-		_ = os.Setenv("FAKE_PROGRAM", "child")
-		if c, err := NewClient(Config{Command: Command{Args: []string{os.Args[0]}}, Timeout: time.Minute}); err == nil {
-			_, _ = c.JSON(context.Background(), question())
-		}
 	case "fail":
 		fmt.Fprintln(os.Stderr, "starting\n\x1b[31mnot logged in")
 		os.Exit(3)
@@ -199,36 +193,6 @@ func TestTheWholeGroupEndsAtTheLimit(t *testing.T) {
 	assert.ErrorIs(t, <-failed, context.Canceled)
 	_, err = conn.Read(alive)
 	assert.Error(t, err, "the child is gone")
-}
-
-// On Linux the program ends with this process, however that ends.
-func TestTheProgramEndsWithAKilledProcess(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the system does not end it")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	exe, err := os.Executable()
-	require.NoError(t, err)
-	parent := exec.Command(exe)
-	parent.Env = append(os.Environ(), "FAKE_PROGRAM=parent", "FAKE_SEEN=", "FAKE_ADDR="+l.Addr().String(), JudgeMark+"=",
-		"TMPDIR="+t.TempDir())
-	require.NoError(t, parent.Start())
-	defer parent.Process.Kill()
-	require.NoError(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(20*time.Second)))
-	conn, err := l.Accept()
-	require.NoError(t, err)
-	defer conn.Close()
-	alive := make([]byte, 5)
-	_, err = io.ReadFull(conn, alive)
-	require.NoError(t, err)
-	require.NoError(t, parent.Process.Kill())
-	_ = parent.Wait()
-	require.NoError(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
-	_, err = conn.Read(alive)
-	require.Error(t, err)
-	assert.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the program is gone")
 }
 
 // A judge asks no other judge, whatever starts it.

@@ -114,40 +114,41 @@ func window(text string, find func(string) []classify.Signal) string {
 	}
 	shown := []span{{0, head}, {tail, len(text)}}
 	left := maxWindow - head - (len(text) - tail)
-	for _, s := range ranked(find(text), text) {
+	for _, s := range ranked(find(text)) {
 		part := around(text, s)
-		if slices.ContainsFunc(shown, func(k span) bool { return k.from <= part.from && part.to <= k.to }) {
-			continue
-		}
-		if n := part.to - part.from; n <= left {
+		part = span{max(part.from, head), min(part.to, tail)}
+		if n := part.to - part.from; 0 < n && n <= left && !slices.Contains(shown, part) {
 			left -= n
 			shown = append(shown, part)
 		}
 	}
-	return joined(text, shown)
-}
-
-// kinds are the signals that a judge needs.
-var kinds = []classify.SignalKind{
-	classify.SignalEvidence, classify.SignalQuestion, classify.SignalBlocker, classify.SignalFailure,
-	classify.SignalClaim, classify.SignalGap, classify.SignalHedge, classify.SignalProgress,
+	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var b strings.Builder
+	write := func(part string) { b.WriteString(strings.Trim(strings.ToValidUTF8(part, ""), "\n")) }
+	from, to := 0, 0
+	for _, s := range shown {
+		if s.from > to+maxGap {
+			write(text[from:to])
+			fmt.Fprintf(&b, "\n[… %d characters left out …]\n", utf8.RuneCountInString(text[to:s.from]))
+			from = s.from
+		}
+		to = max(to, s.to)
+	}
+	write(text[from:to])
+	return b.String()
 }
 
 // ranked orders signals: each kind's weightiest before any second one, so that many of one kind hide no other.
-func ranked(signals []classify.Signal, text string) (list []classify.Signal) {
+func ranked(signals []classify.Signal) []classify.Signal {
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	rank := make(map[classify.Signal]int)
 	number := make(map[classify.SignalKind]int)
-	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, s := range signals {
-		kind, known := slices.Index(kinds, s.Kind), s.Start >= 0 && s.Start < s.End && s.End <= len(text)
-		if _, twice := rank[s]; kind >= 0 && known && !twice {
-			rank[s] = number[s.Kind]*len(kinds) + kind
-			number[s.Kind]++
-			list = append(list, s)
-		}
+		rank[s] = number[s.Kind]
+		number[s.Kind]++
 	}
-	slices.SortFunc(list, func(a, b classify.Signal) int { return cmp.Compare(rank[a], rank[b]) })
-	return list
+	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(rank[a], rank[b]) })
+	return signals
 }
 
 // around returns the line of a signal, or what is near it in a very long line.
@@ -161,26 +162,4 @@ func around(text string, s classify.Signal) span {
 		from, to = max(from, s.Start-maxAround/3), min(to, s.Start+maxAround*2/3)
 	}
 	return span{from, to}
-}
-
-// joined writes the parts in order, with a mark for each part that is left out.
-func joined(text string, shown []span) string {
-	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	merged := shown[:1]
-	for _, s := range shown[1:] {
-		if last := &merged[len(merged)-1]; s.from <= last.to+maxGap {
-			last.to = max(last.to, s.to)
-		} else {
-			merged = append(merged, s)
-		}
-	}
-	var b strings.Builder
-	for i, s := range merged {
-		if i > 0 {
-			n := utf8.RuneCountInString(text[merged[i-1].to:s.from])
-			fmt.Fprintf(&b, "\n[… %d characters left out …]\n", n)
-		}
-		b.WriteString(strings.Trim(strings.ToValidUTF8(text[s.from:s.to], ""), "\n"))
-	}
-	return b.String()
 }

@@ -12,7 +12,6 @@ import (
 // ownGroup makes a command that has not started yet the leader of a process group.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	endWithUs(cmd.SysProcAttr)
 }
 
 // killGroup ends every process of the group.

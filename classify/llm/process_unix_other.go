@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package llm
-
-import "syscall"
-
-func endWithUs(*syscall.SysProcAttr) {}
