@@ -16,6 +16,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // recordVariable is documented at [Replay].
@@ -120,16 +121,22 @@ func (c *cassettes) Store(ctx context.Context, r llm.Request, a llm.Answer) erro
 func (c *cassettes) write(ctx context.Context, k cassette) error {
 	file, in := c.file(ctx, k.Request)
 	k.Case = in.name
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(k.text()), 0o600)
+}
+
+// text is the content of the file.
+func (k cassette) text() string {
 	k.System, k.User = strings.Split(k.Request.System, "\n"), strings.Split(k.Request.User, "\n")
 	k.Request.System, k.Request.User = "", ""
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := cmp.Or(enc.Encode(k), os.MkdirAll(c.dir, 0o700)); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(b.String()), 0o600)
+	_ = enc.Encode(k) // what was read from JSON, and strings
+	return b.String()
 }
 
 func readCassette(file string) (k cassette, err error) {
@@ -155,7 +162,7 @@ func (c *cassettes) explain(name, file string, old cassette, now llm.Request) er
 	}
 	if old.Origin != "" {
 		text += fmt.Sprintf("\n%s (%s) has another request, which differs first here:%s", file, old.Origin,
-			difference(old.Request, now))
+			old.difference(now))
 	}
 	root, _, _ := strings.Cut(c.t.Name(), "/")
 	command := "go test -count=1 -run '^" + root + "$'"
@@ -164,18 +171,14 @@ func (c *cassettes) explain(name, file string, old cassette, now llm.Request) er
 		recordVariable, command)
 }
 
-// difference shows the first line in which two requests differ.
-func difference(old, now llm.Request) string {
-	lines := func(r llm.Request) []string {
-		text := r.System + "\n" + r.User
-		r.System, r.User = "", ""
-		b, _ := json.MarshalIndent(r, "", " ") // it was marshalled before, for its key
-		return append(strings.Split(text+"\n"+string(b), "\n"), "")
+// difference shows the first line in which the cassette of another request differs.
+func (k cassette) difference(now llm.Request) string {
+	old := strings.Split(k.text(), "\n")
+	k.Request = now
+	for i, line := range strings.Split(k.text(), "\n") {
+		if before := old[min(i, len(old)-1)]; before != line {
+			return "\n\t- " + plaintext.Line(before, 100) + "\n\t+ " + plaintext.Line(line, 100)
+		}
 	}
-	a, b := lines(old), lines(now)
-	n := 0
-	for n < min(len(a), len(b))-1 && a[n] == b[n] {
-		n++
-	}
-	return "\n\t- " + quote(strings.TrimSpace(a[n]), 100) + "\n\t+ " + quote(strings.TrimSpace(b[n]), 100)
+	return ""
 }

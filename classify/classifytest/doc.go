@@ -1,7 +1,7 @@
 // Package classifytest unit-tests prompts and the classifiers that send them, without a key and without the network.
 //
 // [Run] judges labelled cases in subtests and shows what differs. [Replay] puts recorded answers, cassettes, in the
-// place of a model. [Server] is an endpoint that misbehaves by a script, and [Verdict.Misbehaviours] lists the ways.
+// place of a model. [Server] is an endpoint that misbehaves by a script.
 //
 // # Testing a prompt
 //
@@ -21,15 +21,8 @@
 //
 // # Testing a classifier
 //
-// A classifier over an endpoint meets every misbehaviour in a loop:
-//
-//	for _, m := range verdict.Misbehaviours() {
-//		server := classifytest.NewServer(t, m.Answer)
-//		…
-//		if server.Calls() > 3 {
-//			t.Errorf("%s: asks too often", m.Name)
-//		}
-//	}
+// A classifier over an endpoint meets one that is stuck ([Stuck]), out of order ([Status]) or talks nonsense ([Text]).
+// Any other [Answer] is a handler of yours.
 //
 // # Limits
 //

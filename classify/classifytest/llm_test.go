@@ -251,7 +251,6 @@ func TestWhatTheEndpointIsAsked(t *testing.T) {
 	}
 	q := s.Requests()
 	require.Len(t, q, 2)
-	assert.True(t, q[0].HasKey)
 	assert.Equal(t, q[0].Messages[0], q[1].Messages[0])
 	assert.NotContains(t, q[0].Messages[0].Content, "the verdict is completion")
 	assert.Contains(t, q[0].Messages[1].Content, "the verdict is completion")

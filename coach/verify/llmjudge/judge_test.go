@@ -207,10 +207,10 @@ func TestMisbehaviours(t *testing.T) {
 		"decision of a list": classifytest.Text(`{"decision":["approve"]}`),
 		"twice":              classifytest.Text(`{"decision":"feedback","decision":"approve"}`),
 		"cut off":            classifytest.Text(said("approve", "met", "x")[:60]),
-	}
-	for _, m := range (classifytest.Verdict{Type: classify.Completion, Confidence: 0.9,
-		Reason: "a verdict of another kind"}).Misbehaviours() {
-		answers[m.Name] = m.Answer
+		"stuck":              classifytest.Stuck(),
+		"out of order":       classifytest.Status(500),
+		"another kind": classifytest.Verdict{Type: classify.Completion, Confidence: 0.9,
+			Reason: "a verdict of another kind"}.Answer(),
 	}
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
