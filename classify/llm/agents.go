@@ -47,27 +47,28 @@ var agents = sync.OnceValue(func() (known map[string]agent) {
 // Agents returns the names of the agents whose command line can judge, sorted.
 func Agents() []string { return slices.Sorted(maps.Keys(agents())) }
 
-// prepare makes the arguments, the environment, the input and the files that an agent needs.
-func (r *run) prepare(name string, a agent) {
+// prepare gives the command the arguments, the environment, the input and the files that an agent needs. A program that
+// is not an agent reads the prompt.
+func (r *run) prepare(name string) {
 	fill := func(text string) string {
 		var b strings.Builder
 		t := template.Must(template.New(name).Funcs(template.FuncMap{"env": os.Getenv}).Parse(text)) // a test fills all
 		r.err = cmp.Or(r.err, t.Execute(&b, r))
 		return b.String()
 	}
+	a, isAgent := agents()[name]
+	if !isAgent {
+		a.Stdin = "{{.System}}\n{{.User}}"
+	}
 	home := homeOf(a.Home.Variable, a.Home.Folder)
-	groups := a.Args
 	switch name {
 	case "codex":
 		config, _ := os.ReadFile(filepath.Join(homeOf("CODEX_HOME", ".codex"), "config.toml")) // or nothing
-		groups = slices.Insert(slices.Clone(groups), 1, withoutServers(string(config)))
+		a.Args = slices.Insert(slices.Clone(a.Args), 1, withoutServers(string(config)))
 	case "gemini":
 		settings, _ := os.ReadFile(filepath.Join(home, ".gemini", "settings.json"))
-		login := "null"
-		if m := geminiLogin().FindSubmatch(settings); m != nil {
-			login = string(m[1])
-		}
-		r.File("home/.gemini/settings.json", strings.Replace(geminiSettings, "TYPE", login, 1))
+		login := cmp.Or(geminiLogin().FindString(string(settings)), `"selectedType": null`)
+		r.File("home/.gemini/settings.json", strings.Replace(geminiSettings, `"selectedType": null`, login, 1))
 	}
 	for _, file := range a.Home.Copy {
 		if b, err := os.ReadFile(filepath.Join(home, file)); err == nil {
@@ -75,23 +76,24 @@ func (r *run) prepare(name string, a agent) {
 		}
 	}
 	if a.Home.Variable != "" {
-		r.env = append(r.env, a.Home.Variable+"="+filepath.Join(r.dir, "home"))
+		r.cmd.Env = append(r.cmd.Env, a.Home.Variable+"="+filepath.Join(r.dir, "home"))
 	}
 	r.Model = cmp.Or(r.Model, fill(a.Model))
-	for _, group := range groups {
-		args := make([]string, len(group))
-		for i, arg := range group {
-			args[i] = fill(arg)
+	for _, group := range a.Args {
+		var args []string
+		for _, arg := range group {
+			args = append(args, fill(arg))
 		}
 		if len(args) > 0 && args[len(args)-1] != "" {
-			r.args = append(r.args, args...)
+			r.cmd.Args = append(r.cmd.Args, args...)
 		}
 	}
 	for _, variable := range a.Env {
-		r.env = append(r.env, fill(variable))
+		if variable = fill(variable); variable != "" {
+			r.cmd.Env = append(r.cmd.Env, variable)
+		}
 	}
-	r.env = slices.DeleteFunc(r.env, func(variable string) bool { return variable == "" })
-	r.stdin = fill(a.Stdin)
+	r.cmd.Stdin = strings.NewReader(fill(a.Stdin))
 }
 
 func homeOf(variable, name string) string {
@@ -124,7 +126,7 @@ func withoutServers(config string) (args []string) {
 //go:embed gemini.json
 var geminiSettings string
 
-var geminiLogin = lazy(`"selectedType"\s*:\s*("[a-z-]+")`)
+var geminiLogin = lazy(`"selectedType"\s*:\s*"[a-z-]+"`)
 
 // readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line. If
 // that is a failure, it returns what is said about it.

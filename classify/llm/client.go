@@ -64,7 +64,7 @@ func NewClient(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("llm: %w", err)
 	}
-	c := &Client{transport: program{cfg.Command}}
+	c := &Client{transport: cfg.Command}
 	if !cfg.Command.isSet() {
 		c.transport = newEndpoint(cfg)
 	}

@@ -38,8 +38,6 @@ func (c Command) Program() string {
 	return c.Agent
 }
 
-type program struct{ Command }
-
 func (c Command) check() error {
 	if _, known := agents()[c.Agent]; c.Agent != "" && !known {
 		return fmt.Errorf("no agent %q; the agents are %s", c.Agent, strings.Join(Agents(), ", "))
@@ -50,13 +48,12 @@ func (c Command) check() error {
 	return nil
 }
 
+// run is one run of the program.
 type run struct {
 	Request
-	dir   string // private, with the files that the program needs; removed afterwards
-	args  []string
-	env   []string
-	stdin string
-	err   error // of a file
+	cmd *exec.Cmd
+	dir string // private, with the files that the program needs; removed afterwards
+	err error  // of a file
 }
 
 // File writes a file for the program and returns its name. The first error stays in r.
@@ -66,8 +63,9 @@ func (r *run) File(name, text string) string {
 	return path
 }
 
-func (p program) send(ctx context.Context, request Request) (reply, error) {
-	name := filepath.Base(p.Program())
+// send runs the program to its end, or to the end of ctx, and ends every process that it started.
+func (c Command) send(ctx context.Context, request Request) (reply, error) {
+	name := filepath.Base(c.Program())
 	fail := func(err error) (reply, error) {
 		inner := cmp.Or(errors.Unwrap(err), err) // without the name of a temporary file
 		return reply{}, &Error{Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
@@ -75,37 +73,39 @@ func (p program) send(ctx context.Context, request Request) (reply, error) {
 	if os.Getenv(JudgeMark) != "" {
 		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
 	}
-	path, err := exec.LookPath(p.Program())
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
+	path, err := exec.LookPath(c.Program())
 	if err != nil {
 		return fail(err)
 	}
+	path, pathErr := filepath.Abs(path)
 	dir, err := os.MkdirTemp("", "sidecoach-judge-")
-	if err != nil {
+	if err := cmp.Or(pathErr, err); err != nil {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
-	known, isAgent := agents()[p.Agent]
-	if !isAgent {
-		known.Stdin = "{{.System}}\n{{.User}}"
+	stdout, stderr := &bounded{max: maxBody}, &bounded{max: 64 << 10}
+	cmd := exec.CommandContext(ctx, path)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(dir, "empty"), stdout, stderr
+	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), JudgeMark+"=1")
+	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	if len(c.Args) > 0 {
+		cmd.Args = append(cmd.Args, c.Args[1:]...)
 	}
-	r := &run{Request: request, dir: dir}
-	if len(p.Args) > 0 {
-		r.args = slices.Clone(p.Args[1:])
-	}
-	work := filepath.Join(dir, "empty")
-	r.prepare(p.Agent, known)
-	if err := cmp.Or(r.err, os.Mkdir(work, 0o700)); err != nil {
+	r := &run{Request: request, cmd: cmd, dir: dir}
+	r.prepare(c.Agent)
+	if err := cmp.Or(r.err, os.Mkdir(cmd.Dir, 0o700)); err != nil {
 		return fail(err)
 	}
-	stdout, stderr, err := r.start(ctx, path, work)
+	if err = cmd.Run(); cmd.Process != nil {
+		_ = killGroup(cmd.Process) // what is left of it
+	}
 	if ctx.Err() != nil {
 		return reply{}, ended(ctx)
 	}
 	answer, said := reply{text: stdout.kept.String()}, ""
-	enveloped := isAgent && p.Agent != "copilot"
+	enveloped := c.Agent != "" && c.Agent != "copilot"
 	if enveloped {
 		answer, said = readAgent(stdout.kept.Bytes())
 	}
@@ -124,24 +124,9 @@ func (p program) send(ctx context.Context, request Request) (reply, error) {
 		said = r.quoted(cmp.Or(said, lastLine(stderr.kept.Bytes())))
 		return answer, &Error{Why: why, Server: said, final: true}
 	case enveloped && answer.text == "":
-		return answer, unparseable("no result in " + p.Agent + "'s JSON envelope")
+		return answer, unparseable("no result in " + c.Agent + "'s JSON envelope")
 	}
 	return answer, nil
-}
-
-// start runs the program to its end, or to the end of ctx, and ends every process that it started.
-func (r *run) start(ctx context.Context, path, work string) (stdout, stderr *bounded, err error) {
-	stdout, stderr = &bounded{max: maxBody}, &bounded{max: 64 << 10}
-	cmd := exec.CommandContext(ctx, path, r.args...)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = work, strings.NewReader(r.stdin), stdout, stderr
-	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), append(r.env, JudgeMark+"=1")...)
-	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	if err = cmd.Run(); cmd.Process != nil {
-		_ = killGroup(cmd.Process) // what is left of it
-	}
-	return stdout, stderr, err
 }
 
 // ofParent reports whether a variable tells a program that an agent started it. Some agents refuse to run then.

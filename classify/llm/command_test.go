@@ -256,7 +256,7 @@ func TestAgents(t *testing.T) {
 			classify.Usage{Model: "flash-9", PromptTokens: 60, CachedTokens: 30, CompletionTokens: 5},
 			[]string{"--model flash", "--extensions none", "--allowed-mcp-server-names none"}, nil,
 			map[string]string{"system.md": "Answer in JSON.", "home/.gemini/oauth_creds.json": `{"refresh_token":"r"}`,
-				"home/.gemini/settings.json": strings.Replace(geminiSettings, "TYPE", `"oauth-personal"`, 1)}, false},
+				"home/.gemini/settings.json": strings.Replace(geminiSettings, "null", `"oauth-personal"`, 1)}, false},
 		{"copilot", good, classify.Usage{Model: "gpt-5-mini"},
 			[]string{"--model gpt-5-mini", "--available-tools=none", "--disable-builtin-mcps"}, nil,
 			map[string]string{"home/config.json": `{"loggedInUsers":[]}`}, true},
