@@ -83,7 +83,6 @@ var outcomes = map[string]struct {
 	"409":                             {status(409), 3},
 	"429":                             {status(429), 3},
 	"429 for an hour":                 {status(429), 1},
-	"429 until a date":                {status(429), 1},
 	"429 with a nonsense Retry-After": {status(429), 3},
 	"500":                             {status(500), 3},
 	"500 that repeats the request":    {status(500), 3},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
 )
@@ -103,8 +102,7 @@ func (v Verdict) Misbehaviours() []misbehaviour {
 			Answer: respond(http.StatusOK, "\ufeff"+said(object, "", "stop"))},
 	}
 	filled := strings.NewReplacer("{verdict}", object, "{fields}", object[1:], "{half}", object[:len(object)/2],
-		"{type}", string(v.Type), "{other}", string(other),
-		"{in an hour}", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		"{type}", string(v.Type), "{other}", string(other))
 	for line := range strings.Lines(misbehavioursText) {
 		var m struct {
 			misbehaviour
@@ -122,7 +120,7 @@ func (v Verdict) Misbehaviours() []misbehaviour {
 		}
 		m.Answer = func(w http.ResponseWriter, r *http.Request) {
 			for name, value := range m.Header {
-				w.Header().Set(name, filled.Replace(value))
+				w.Header().Set(name, value)
 			}
 			answer(w, r)
 		}

@@ -114,21 +114,30 @@ func (c Case) faults() (f findings) {
 	return f
 }
 
+// places say where the name of a case was first used.
+type places map[string]string
+
+// faults returns everything that is wrong with a case among others.
+func (p places) faults(c Case, at string) findings {
+	f := c.faults()
+	first, taken := p[c.Name]
+	f.add(taken, "name: %s is taken by %s", quoted(c.Name), first)
+	if !taken && c.Name != "" {
+		p[c.Name] = at
+	}
+	return f
+}
+
 // checkAll returns the first fault of cases that were not read from a file.
 func checkAll(cases []Case) error {
 	if len(cases) == 0 {
 		return errors.New("there are no cases")
 	}
-	seen := make(map[string]bool, len(cases))
+	named := make(places)
 	for i, c := range cases {
-		faults := c.faults()
-		if seen[c.Name] {
-			faults = append(faults, "another case has this name")
-		}
-		if len(faults) > 0 {
+		if faults := named.faults(c, fmt.Sprintf("case %d", i+1)); len(faults) > 0 {
 			return fmt.Errorf("case %d, %s: %s", i+1, quoted(c.Name), faults[0])
 		}
-		seen[c.Name] = true
 	}
 	return nil
 }
@@ -162,7 +171,7 @@ func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 	var faults []error
 	fault := func(at string, err error) { faults = append(faults, fmt.Errorf("%s: %w", at, err)) }
 	read := make(map[string]bool)
-	named := make(map[string]string) // where a name was first used
+	named := make(places)
 	for _, pattern := range patterns {
 		names, err := match(fsys, pattern)
 		if err != nil {
@@ -185,13 +194,12 @@ func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 					continue
 				}
 				at := fmt.Sprintf("%s:%d", name, n)
-				c, wrong := parseCase(line)
-				if first, ok := named[c.Name]; ok {
-					wrong = append(wrong, fmt.Sprintf("name: %s is taken by %s", quoted(c.Name), first))
-				} else if c.Name != "" {
-					named[c.Name] = at
+				c, err := parseCase(line)
+				if err != nil {
+					fault(at, err)
+					continue
 				}
-				for _, what := range wrong {
+				for _, what := range named.faults(c, at) {
 					fault(at, errors.New(what))
 				}
 				cases = append(cases, c)
@@ -218,23 +226,23 @@ func match(fsys fs.FS, pattern string) ([]string, error) {
 	return names, err
 }
 
-func parseCase(line []byte) (c Case, faults []string) {
+func parseCase(line []byte) (c Case, err error) {
 	if !utf8.Valid(line) {
-		return c, []string{"it is not UTF-8; save the file as UTF-8"}
+		return c, errors.New("it is not UTF-8; save the file as UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return Case{}, []string{inWords("a case", err).Error()}
+		return c, inWords("a case", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Case{}, []string{"something follows the case on its line"}
+		return c, errors.New("something follows the case on its line")
 	}
 	var there struct{ Input struct{ Text *string } }
 	if _ = json.Unmarshal(line, &there); there.Input.Text == nil {
-		return Case{}, []string{"input.text: it is missing"}
+		return c, errors.New("input.text: it is missing")
 	}
-	return c, c.faults()
+	return c, nil
 }
 
 // inWords says what the decoder found without the names of our types and without the value.

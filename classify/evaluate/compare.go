@@ -91,18 +91,11 @@ func (r Report) Compare(name string, baseline Report) Report {
 			continue
 		}
 		c.Cases++
-		if o.Verdict.sameAs(b.Verdict) && o.Verdict.Action == b.Verdict.Action {
+		if o.Verdict.Label() == b.Verdict.Label() && o.Verdict.Action == b.Verdict.Action {
 			continue
 		}
-		way := changed
-		switch now, before := o.right(), b.right(); {
-		case now > before:
-			way = fixed
-		case now < before:
-			way = broken
-		}
-		agree, runs := o.agreement()
-		c.Changes = append(c.Changes, change{o.Name, way, o.Want, b.Verdict, o.Verdict, agree, runs})
+		way := map[int]string{1: fixed, 0: changed, -1: broken}[cmp.Compare(o.right(), b.right())]
+		c.Changes = append(c.Changes, change{o.Name, way, o.Want, b.Verdict, o.Verdict, o.agree(), len(o.runs())})
 	}
 	c.Removed = slices.Sorted(maps.Keys(before))
 	c.P = mcnemar(c.count(fixed), c.count(broken))

@@ -104,7 +104,7 @@ func Summarize(outcomes []Outcome) Summary {
 	s := Summary{
 		Cases:      len(outcomes),
 		Unanswered: count(outcomes, named("")),
-		Unstable:   count(outcomes, func(o Outcome) bool { agree, runs := o.agreement(); return agree < runs }),
+		Unstable:   count(outcomes, func(o Outcome) bool { return o.agree() < len(o.runs()) }),
 		Figures: map[string]Figure{
 			"accuracy":              of(func(Outcome) bool { return true }, Outcome.typeRight),
 			"continue_precision":    of(continued, wanted(classify.Status)),

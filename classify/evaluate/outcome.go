@@ -21,14 +21,6 @@ type Verdict struct {
 	Message               []string            `json:"message,omitempty"`  // what is wrong with the message to the agent
 }
 
-// action returns what a host does on the verdict of one run.
-func (v Verdict) action(threshold float64) string {
-	if v.Type == classify.Status && v.Confidence >= threshold {
-		return carryOn
-	}
-	return deliver
-}
-
 // Label is the verdict in a word: the type, "rejected" for a rejected completion, "unanswered" for none.
 func (v Verdict) Label() string { return label(v.Type, v.WasRejectedCompletion) }
 
@@ -40,10 +32,6 @@ func label(t classify.OutputType, rejected bool) string {
 		return "rejected"
 	}
 	return cmp.Or(string(t), "unanswered")
-}
-
-func (v Verdict) sameAs(o Verdict) bool {
-	return v.Type == o.Type && v.WasRejectedCompletion == o.WasRejectedCompletion
 }
 
 // Outcome is a case and what became of it.
@@ -64,15 +52,16 @@ type Outcome struct {
 // typeRight reports whether the type is right, which accuracy counts.
 func (o Outcome) typeRight() bool { return o.Verdict.Type == o.Want.Type }
 
-func (o Outcome) labelRight() bool {
-	return o.typeRight() && o.Verdict.WasRejectedCompletion == o.Want.WasRejectedCompletion
+// right returns how much of label and action is right.
+func (o Outcome) right() (n int) {
+	if o.Verdict.Label() == o.Want.Label() {
+		n++
+	}
+	if o.Verdict.Action == o.Want.Action {
+		n++
+	}
+	return n
 }
-
-func (o Outcome) right() int {
-	return count([]bool{o.labelRight(), o.actionRight()}, func(is bool) bool { return is })
-}
-
-func (o Outcome) actionRight() bool { return o.Verdict.Action == o.Want.Action }
 
 // Faults says in words what is wrong, the message included. It returns nothing if all is right.
 func (o Outcome) Faults() []string {
@@ -80,8 +69,9 @@ func (o Outcome) Faults() []string {
 		return []string{"unanswered: " + o.Verdict.Error}
 	}
 	var f findings
-	f.add(!o.labelRight(), "%s, want %s", o.Verdict.Label(), o.Want.Label())
-	f.add(!o.actionRight(), "would %s at %.2f, want %s", o.Verdict.Action, o.Verdict.Confidence, o.Want.Action)
+	f.add(o.Verdict.Label() != o.Want.Label(), "%s, want %s", o.Verdict.Label(), o.Want.Label())
+	f.add(o.Verdict.Action != o.Want.Action, "would %s at %.2f, want %s", o.Verdict.Action, o.Verdict.Confidence,
+		o.Want.Action)
 	return append(f, o.Verdict.Message...)
 }
 
@@ -97,6 +87,7 @@ func (o Outcome) Signals() (words []string) {
 	return words
 }
 
+// runs are the verdicts of which the verdict is the majority.
 func (o Outcome) runs() []Verdict {
 	if len(o.Runs) == 0 {
 		return []Verdict{o.Verdict}
@@ -104,9 +95,9 @@ func (o Outcome) runs() []Verdict {
 	return o.Runs
 }
 
-// agreement returns how many of the runs have the verdict's label, and how many there were.
-func (o Outcome) agreement() (agree, runs int) {
-	return count(o.runs(), o.Verdict.sameAs), len(o.runs())
+// agree returns how many of the runs have the verdict's label.
+func (o Outcome) agree() int {
+	return count(o.runs(), func(v Verdict) bool { return v.Label() == o.Verdict.Label() })
 }
 
 func (a answer) verdict(c Case, opts Options) Verdict {
@@ -117,9 +108,12 @@ func (a answer) verdict(c Case, opts Options) Verdict {
 		Type:                  a.result.Type,
 		WasRejectedCompletion: a.result.WasRejectedCompletion,
 		Confidence:            a.result.Confidence,
+		Action:                deliver,
 		Fallback:              plaintext.Line(a.result.Fallback, 200),
 	}
-	v.Action = v.action(opts.Threshold)
+	if v.Type == classify.Status && v.Confidence >= opts.Threshold {
+		v.Action = carryOn
+	}
 	if c.Want.Message != nil {
 		v.Message = c.Want.Message.Check(opts.Message(c.Input, a.result))
 	}
@@ -161,7 +155,7 @@ func settle(runs []Verdict) (Verdict, int) {
 	if m.Type != "" && 2*count(runs, func(v Verdict) bool { return v.Action == carryOn }) > len(runs) {
 		m.Action = carryOn
 	}
-	first := slices.IndexFunc(runs, m.sameAs)
+	first := slices.IndexFunc(runs, func(v Verdict) bool { return v.Label() == m.Label() })
 	m.Error, m.Fallback, m.Message = runs[first].Error, runs[first].Fallback, runs[first].Message
 	return m, first
 }

@@ -152,8 +152,8 @@ func (v View) lines() (lines []string) {
 	return lines
 }
 
-// aligned lays out rows with columns of the same width, the first one left. If their head has no first cell, all columns
-// but the last are of words.
+// aligned lays out rows with columns of the same width, the first one left. If their head has no first cell, all
+// columns but the last are of words.
 func aligned(rows []string) (lines []string) {
 	left := 1
 	if rows[0][0] == '\t' {

@@ -37,10 +37,7 @@ type Request struct {
 
 // Key tells requests apart: two with the same key ask the same.
 func (r Request) Key() string {
-	b, err := json.Marshal(r)
-	if err != nil { // a schema that is not JSON; the client refuses it before
-		b = []byte(err.Error())
-	}
+	b, _ := json.Marshal(r) // only a schema that is not JSON can fail, and the client refuses that
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
@@ -62,11 +59,6 @@ type DirCache struct {
 	Dir string // is made when the first answer is kept
 }
 
-type keptAnswer struct {
-	Model  string          `json:"model,omitempty"` // as the endpoint names it
-	Answer json.RawMessage `json:"answer"`
-}
-
 func (d *DirCache) file(r Request) string { return filepath.Join(d.Dir, r.Key()+".json") }
 
 // Load returns the answer that is kept in the folder. A file that was not written to its end is no answer.
@@ -75,16 +67,16 @@ func (d *DirCache) Load(_ context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	var kept keptAnswer
-	if json.Unmarshal(b, &kept) != nil {
+	var kept Answer
+	if json.Unmarshal(b, &kept) != nil || kept.Object == nil {
 		return Answer{}, fs.ErrNotExist
 	}
-	return Answer{Object: kept.Answer, Usage: classify.Usage{Model: kept.Model}}, nil
+	return Answer{Object: kept.Object, Usage: classify.Usage{Model: kept.Usage.Model}}, nil
 }
 
 // Store writes an answer into the folder.
 func (d *DirCache) Store(_ context.Context, r Request, a Answer) error {
-	b, err := json.Marshal(keptAnswer{a.Usage.Model, a.Object})
+	b, err := json.Marshal(a)
 	if err == nil {
 		err = os.MkdirAll(d.Dir, 0o700)
 	}

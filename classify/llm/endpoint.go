@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -194,7 +193,8 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
-	x.status, x.retryAfter = res.StatusCode, retryAfter(res.Header)
+	x.status = res.StatusCode
+	x.retryAfter, _ = time.ParseDuration(res.Header.Get("Retry-After") + "s") // or 0
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	switch {
 	case x.ok() && len(body) > maxBody:
@@ -260,18 +260,6 @@ func (d dialect) simpler(x *exchange) (dialect, bool) {
 		return dialect{next, d.legacyTokens}, next != "" && names("response_format", "schema", "grammar", "json_object")
 	}
 	return d, false
-}
-
-// retryAfter reads how long the server asks to wait: in seconds or as a date. What it cannot read is 0.
-func retryAfter(h http.Header) time.Duration {
-	s := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 {
-		return time.Duration(min(n, 1e6) * float64(time.Second))
-	}
-	if at, err := http.ParseTime(s); err == nil {
-		return max(0, time.Until(at))
-	}
-	return 0
 }
 
 // noAnswer says in our words why a connection failed: the text of a transport may quote the server.
