@@ -98,8 +98,6 @@ func (v Verdict) Misbehaviours() []misbehaviour {
 		{Name: "garbage as an error", Answer: garbage(http.StatusInternalServerError, false)},
 		{Name: "garbage compressed", Answer: garbage(http.StatusOK, true)},
 		{Name: "nested without end", Answer: Text(strings.Repeat(`{"a":[`, 50_000))},
-		{Name: "byte order mark before the body", Readable: true,
-			Answer: respond(http.StatusOK, "\ufeff"+said(object, "", "stop"))},
 	}
 	filled := strings.NewReplacer("{verdict}", object, "{fields}", object[1:], "{half}", object[:len(object)/2],
 		"{type}", string(v.Type), "{other}", string(other))

@@ -1,12 +1,10 @@
 package llm
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -41,10 +39,9 @@ type dialect struct {
 }
 
 type endpoint struct {
-	client *http.Client
-	openai func(openai.HTTPDoer) *openai.Client // holds the key
-	redact func(string) string                  // masks the key: a careless server repeats the header that it got
-	speaks atomic.Value                         // a dialect
+	client *openai.Client      // holds the key
+	redact func(string) string // masks the key: a careless server repeats the header that it got
+	speaks atomic.Value        // a dialect
 }
 
 func newEndpoint(cfg Config) *endpoint {
@@ -56,23 +53,39 @@ func newEndpoint(cfg Config) *endpoint {
 	} else if cfg.BaseURL != "" {
 		oc.BaseURL = cfg.BaseURL
 	}
-	e := &endpoint{
-		client: &http.Client{
-			Transport:     cfg.Transport,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	oc.HTTPClient = &http.Client{
+		Transport: limiter{cfg.Transport},
+		CheckRedirect: func(to *http.Request, _ []*http.Request) error {
+			return rejected(to.Response.StatusCode, 0, "")
 		},
-		openai: func(doer openai.HTTPDoer) *openai.Client {
-			oc := oc
-			oc.HTTPClient = doer
-			return openai.NewClientWithConfig(oc)
-		},
-		redact: func(text string) string { return text },
 	}
+	e := &endpoint{client: openai.NewClientWithConfig(oc), redact: func(text string) string { return text }}
 	if len(cfg.Key) >= 8 { // a shorter one is a placeholder for a server that asks for none
 		e.redact = strings.NewReplacer(cfg.Key, "[key]").Replace
 	}
 	e.speaks.Store(dialect{format: cfg.Format})
 	return e
+}
+
+const maxBody = 1 << 20 // bytes of an answer that are read
+
+// limiter bounds the answers of a transport.
+type limiter struct{ http.RoundTripper }
+
+func (l limiter) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := l.RoundTripper.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body := http.MaxBytesReader(nil, res.Body, maxBody)
+	if res.StatusCode >= 400 { // go-openai wants the whole text of a failure
+		body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, maxBody), res.Body}
+	}
+	res.Body = body
+	return res, nil
 }
 
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
@@ -82,60 +95,51 @@ func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
 		d.format = formatObject
 	}
 	for attempts := 1; ; attempts++ {
-		x := &exchange{client: e.client}
-		r, err := e.once(ctx, x, request, d)
-		r.usage.Attempts = attempts
-		simpler, ok := d.simpler(x)
-		if !ok || ctx.Err() != nil {
-			if attempts > 1 && x.ok() && request.Schema != nil {
-				e.speaks.Store(d)
-			}
-			return r, err
+		res, err := e.client.CreateChatCompletion(ctx, request.in(d))
+		p := problemIn(err)
+		simpler, ok := d.simpler(p)
+		if ok && ctx.Err() == nil {
+			d = simpler
+			continue
 		}
-		d = simpler
+		if attempts > 1 && err == nil && request.Schema != nil {
+			e.speaks.Store(d)
+		}
+		r := reply{usage: classify.Usage{
+			Model: e.redact(res.Model), PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
+			Attempts: attempts,
+		}}
+		if details := res.Usage.PromptTokensDetails; details != nil {
+			r.usage.CachedTokens = details.CachedTokens
+		}
+		if err != nil {
+			return r, e.failure(err, p, res.Header(), request)
+		}
+		r.text, err = answerIn(res)
+		r.text = e.redact(r.text)
+		return r, err
 	}
 }
 
-func (e *endpoint) once(ctx context.Context, x *exchange, request Request, d dialect) (reply, error) {
-	res, err := e.openai(x).CreateChatCompletion(ctx, request.in(d))
-	r := reply{usage: classify.Usage{
-		Model: e.redact(res.Model), PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
-	}}
-	if details := res.Usage.PromptTokensDetails; details != nil {
-		r.usage.CachedTokens = details.CachedTokens
-	}
-	said := request.quoted(e.redact(x.problem.message))
-	switch {
-	case x.err != nil:
-		return r, x.err
-	case x.status == 0: // go-openai refuses some models with some settings
-		return r, &Error{Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
-	case !x.ok() && x.problem.filtered:
-		return r, refused("a content filter withheld the answer")
-	case !x.ok():
-		return r, rejected(x.status, x.retryAfter, said)
-	case x.problem.message != "":
-		return r, &Error{Status: x.status, Why: "the endpoint answered 200 with an error", Server: said, final: true}
-	case err != nil:
-		return r, unparseable("the body is not a chat completion")
-	case len(res.Choices) == 0:
-		return r, unparseable("it has no choices")
+// answerIn returns what the model wrote.
+func answerIn(res openai.ChatCompletionResponse) (text string, err error) {
+	if len(res.Choices) == 0 {
+		return "", unparseable("it has no choices")
 	}
 	choice := res.Choices[0]
 	switch {
 	case strings.TrimSpace(choice.Message.Refusal) != "":
-		return r, refused("the model refused to answer")
+		return "", refused("the model refused to answer")
 	case choice.FinishReason == openai.FinishReasonContentFilter:
-		return r, refused("a content filter withheld the answer")
+		return "", refused("a content filter withheld the answer")
 	case choice.FinishReason == openai.FinishReasonLength:
-		return r, refused("the answer was cut off at the limit of tokens")
+		return "", refused("the answer was cut off at the limit of tokens")
 	}
-	r.text = choice.Message.Content
+	text = choice.Message.Content
 	for _, part := range choice.Message.MultiContent {
-		r.text += part.Text
+		text += part.Text
 	}
-	r.text = e.redact(r.text)
-	return r, nil
+	return text, nil
 }
 
 // in words a request in a dialect. The schema goes as raw JSON, because go-openai's own schema type races.
@@ -169,91 +173,68 @@ func (r Request) in(d dialect) openai.ChatCompletionRequest {
 	return req
 }
 
-// exchange stands between go-openai and the network: it bounds the body, and it keeps what go-openai does not tell.
-type exchange struct {
-	client     *http.Client
-	status     int // 0 if nothing was sent, or no answer came
-	retryAfter time.Duration
-	problem    problem
-	err        error // of the connection
-}
-
-const maxBody = 1 << 20 // bytes of an answer that are read
-
-func (x *exchange) ok() bool { return x.status/100 == 2 }
-
-func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	res, err := x.client.Do(req)
-	if err != nil {
-		if e := (*url.Error)(nil); errors.As(err, &e) {
-			err = e.Err // without the URL
-		}
-		x.err = noAnswer(err)
-		return nil, x.err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
-	x.status = res.StatusCode
-	x.retryAfter, _ = time.ParseDuration(res.Header.Get("Retry-After") + "s") // or 0
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
-	switch {
-	case x.ok() && len(body) > maxBody:
-		x.err = unparseable("it is larger than 1 MiB")
-	case x.ok() && err != nil:
-		x.err = noAnswer(err)
-	}
-	if x.err != nil {
-		return nil, x.err
-	}
-	x.problem = problemIn(body, x.ok())
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	return res, nil
-}
-
-// problem is what a body says about a failure.
+// problem is what a server says about a failure.
 type problem struct {
+	status   int // 0 is none: there is another error
 	message  string
-	about    string // the start of the body in lower case; an error that repeats the request has that later on
-	filtered bool   // a content filter withheld the answer; the message may speak of anything
+	filtered bool // a content filter withheld the answer; the message may speak of anything
 }
 
-var filterCode = lazy(`(?i)"(?:content_filter|responsibleaipolicyviolation|content_policy_violation)"`)
+var filterCode = lazy(`(?i)\b(?:content_filter|responsibleaipolicyviolation|content_policy_violation)\b`)
 
-// problemIn reads the error of a body. Without one, the body of a failure is the message.
-func problemIn(body []byte, success bool) problem {
-	var top struct {
-		Error   any
-		Message any
+func problemIn(err error) problem {
+	if e, ok := errors.AsType[*openai.RequestError](err); ok { // the error has another form
+		text := string(e.Body[:min(len(e.Body), 1000)])
+		return problem{e.HTTPStatusCode, text, filterCode().MatchString(text)}
 	}
-	_ = json.Unmarshal(body, &top)
-	found := top.Error
-	if fields, ok := found.(map[string]any); ok {
-		found = fields["message"]
+	if e, ok := errors.AsType[*openai.APIError](err); ok {
+		codes := fmt.Sprint(e.Code, " ", e.Type)
+		if e.InnerError != nil {
+			codes += " " + e.InnerError.Code
+		}
+		return problem{e.HTTPStatusCode, e.Message, filterCode().MatchString(codes)}
 	}
-	message, _ := cmp.Or(found, top.Message).(string)
-	start := string(body[:min(len(body), 1000)])
+	return problem{}
+}
+
+// failure says in our words why a call has no completion.
+func (e *endpoint) failure(err error, p problem, header http.Header, request Request) error {
+	redirect, isRedirect := errors.AsType[*Error](err)
+	connection, isConnection := errors.AsType[*url.Error](err)
 	switch {
-	case success && top.Error == nil:
-		return problem{}
-	case message == "":
-		message = start
+	case isRedirect:
+		return redirect
+	case isConnection:
+		return noAnswer(connection.Err) // without the URL
+	case p.filtered:
+		return refused("a content filter withheld the answer")
+	case p.status != 0:
+		wait, _ := time.ParseDuration(header.Get("Retry-After") + "s") // or 0
+		return rejected(p.status, wait, request.quoted(e.redact(p.message)))
+	case header == nil: // go-openai refuses some models with some settings
+		return &Error{Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
+	case errors.As(err, new(*http.MaxBytesError)):
+		return unparseable("it is larger than 1 MiB")
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(net.Error)):
+		return noAnswer(err)
 	}
-	return problem{message, strings.ToLower(start[:min(len(start), 300)]), filterCode().MatchString(start)}
+	return unparseable("the body is not a chat completion")
 }
 
 // simpler returns the dialect to try after a server rejected d, if there is one. A bad request may mean the format,
 // even if it does not say so.
-func (d dialect) simpler(x *exchange) (dialect, bool) {
+func (d dialect) simpler(p problem) (dialect, bool) {
+	about := strings.ToLower(p.message[:min(len(p.message), 300)]) // one that repeats the request has that later on
 	names := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(x.problem.about, w) })
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(about, w) })
 	}
 	next := map[string]string{formatSchema: formatObject, formatObject: formatPlain}[d.format]
-	switch x.status {
+	switch p.status {
 	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 		if !d.legacyTokens && names("max_completion_tokens") {
 			return dialect{d.format, true}, true
 		}
-		return dialect{next, d.legacyTokens}, next != "" && !x.problem.filtered
+		return dialect{next, d.legacyTokens}, next != "" && !p.filtered
 	case http.StatusNotFound: // of a router
 		return dialect{next, d.legacyTokens}, next != "" && names("parameter")
 	case http.StatusInternalServerError:
