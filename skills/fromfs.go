@@ -13,7 +13,7 @@ import (
 // Limits of [FromFS].
 const (
 	maxHead    = 16 << 10 // bytes of a SKILL.md in which its front matter ends
-	maxFolders = 500      // that one folder may hold
+	maxFolders = 500      // that are read of one folder
 )
 
 // Folders returns, fresh, where the agents keep skills: below a project, and below the home of a user.
@@ -24,7 +24,7 @@ func Folders() []string { return []string{".claude/skills", ".agents/skills", ".
 // and evidence, for [Skill.EvidenceHint]. Without a trigger, the skill is asked for by a slash and NAME. Other fields
 // do not count.
 //
-// A file that cannot be used is skipped; its error names it and says why. A folder that does not exist holds nothing.
+// A file that cannot be used is skipped; its error names it and says why. A folder that cannot be read holds nothing.
 func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
 	defer func() { // a nil pointer in the interface, for example
 		if p := recover(); p != nil {
@@ -32,25 +32,22 @@ func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
 		}
 	}()
 	for _, folder := range folders {
-		entries, err := fs.ReadDir(fsys, folder)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			skipped = append(skipped, fmt.Errorf("skills: %w", err))
+		files, err := fs.Glob(fsys, path.Join(folder, "*", "SKILL.md"))
+		if err == nil && len(files) > maxFolders {
+			err = fmt.Errorf("only the first %d skills are read", maxFolders)
+			files = files[:maxFolders]
 		}
-		if len(entries) > maxFolders {
-			skipped = append(skipped, fmt.Errorf("skills: %s: only the first %d folders are read", folder, maxFolders))
-			entries = entries[:maxFolders]
+		if err != nil {
+			skipped = append(skipped, fmt.Errorf("skills: %s: %w", folder, err))
 		}
-		for _, e := range entries {
-			file := path.Join(folder, e.Name(), "SKILL.md")
+		for _, file := range files {
 			s, err := readSkill(fsys, file)
-			switch {
-			case err == nil:
-				s.Trigger = cmp.Or(s.Trigger, "/"+e.Name())
-				found = append(found, s)
-			case e.IsDir() && errors.Is(err, fs.ErrNotExist), !e.IsDir() && e.Type()&fs.ModeSymlink == 0:
-			default:
+			if err != nil {
 				skipped = append(skipped, fmt.Errorf("skills: %s: %w", file, err))
+				continue
 			}
+			s.Trigger = cmp.Or(s.Trigger, "/"+path.Base(path.Dir(file)))
+			found = append(found, s)
 		}
 	}
 	return found, skipped

@@ -1,7 +1,6 @@
 package skills_test
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -119,17 +118,7 @@ func TestFromFSLooksOnlyWhereSkillsAre(t *testing.T) {
 	found, skipped = skills.FromFS(many, "s")
 	assert.Len(t, found, 500)
 	require.Len(t, skipped, 1)
-
-	_, skipped = skills.FromFS(noDisk{}, "s")
-	require.Len(t, skipped, 1)
-	assert.ErrorIs(t, skipped[0], errDisk)
 }
-
-var errDisk = errors.New("no such disk")
-
-type noDisk struct{}
-
-func (noDisk) Open(string) (fs.File, error) { return nil, errDisk }
 
 func FuzzFromFS(f *testing.F) {
 	f.Add("---\nname: release\ndescription: >\n  d\n---\n")

@@ -27,11 +27,6 @@ type Config struct {
 	// the proxy that an *http.Transport has at NewClient is seen: the host answers for a Transport of another type.
 	InsecureHTTP bool
 
-	// Azure is Azure OpenAI with its deployments: BaseURL is the resource ("https://name.openai.azure.com"), Model is the
-	// name of the deployment, and APIVersion the version in the query, by default 2024-10-21.
-	Azure      bool
-	APIVersion string
-
 	// Transport makes the requests; nil is http.DefaultTransport. Redirects are never followed: the key and the
 	// agent's text go to BaseURL and nowhere else.
 	Transport http.RoundTripper
@@ -65,7 +60,7 @@ func (c Config) withDefaults() (Config, error) {
 	for _, text := range []struct {
 		name string
 		is   *string
-	}{{"model", &c.Model}, {"key", &c.Key}, {"base URL", &c.BaseURL}, {"API version", &c.APIVersion}, {"effort", &c.Effort}} {
+	}{{"model", &c.Model}, {"key", &c.Key}, {"base URL", &c.BaseURL}, {"effort", &c.Effort}} {
 		if *text.is = strings.TrimSpace(*text.is); strings.ContainsFunc(*text.is, unicode.IsControl) {
 			return c, fmt.Errorf("the %s has a line break or another control character", text.name)
 		}
@@ -74,7 +69,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Command.isSet() {
 		timeout = 60 * time.Second
 	}
-	c.APIVersion = cmp.Or(c.APIVersion, "2024-10-21") // the first of Azure that knows json_schema
 	c.Format = cmp.Or(c.Format, formatSchema)
 	c.Timeout = cmp.Or(c.Timeout, timeout)
 	c.MaxTokens = cmp.Or(c.MaxTokens, 500)
@@ -107,8 +101,6 @@ func (c Config) check() error {
 		return errors.New("neither a key nor a base URL is set")
 	case c.Model == "":
 		return errors.New("no model is set")
-	case c.Azure && c.BaseURL == "":
-		return errors.New("the base URL of the Azure resource is not set")
 	case c.BaseURL == "":
 		return nil
 	}

@@ -8,23 +8,9 @@
 // # Whom to ask
 //
 // Without a key: the command line of an agent that is installed anyway, with its login. A verdict then spends the quota
-// of that login and takes 2 to 10 seconds, mostly those of the model.
-//
-//	llm.Config{Command: llm.Command{Agent: "claude"}}                // or codex, gemini, copilot
-//	llm.Config{Command: llm.Command{Args: []string{"ollama", "run", "llama3.1"}}} // any program, see [Command]
-//
-// Or any server that speaks OpenAI's chat completions:
-//
-//	endpoint         BaseURL                                       Key           other fields
-//	OpenAI           (empty)                                       sk-…
-//	Azure OpenAI     https://NAME.openai.azure.com                 the resource  Azure: true, Model is the deployment
-//	Azure, v1 API    https://NAME.openai.azure.com/openai/v1       the resource  Model is the deployment
-//	Ollama           http://localhost:11434/v1                     (empty)
-//	vLLM             http://localhost:8000/v1                      its --api-key
-//	llama.cpp        http://localhost:8080/v1                      its --api-key
-//	LM Studio        http://localhost:1234/v1                      (empty)
-//	OpenRouter       https://openrouter.ai/api/v1                  sk-or-…       Model is "vendor/name"
-//	Anthropic        https://api.anthropic.com/v1                  sk-ant-…      Format: "plain"
+// of that login and takes 2 to 10 seconds, mostly those of the model. Any other program can judge, too: see [Command].
+// Or any server that speaks OpenAI's chat completions, such as Azure's v1 API, Ollama and vLLM. The examples of
+// [NewClient] have the settings.
 //
 // The first call finds out what a server does not know of structured output and of max_completion_tokens, if the server
 // says so by an error. On a server that ignores max_completion_tokens only the time bounds an answer. A model that

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -46,13 +47,7 @@ type endpoint struct {
 
 func newEndpoint(cfg Config) *endpoint {
 	oc := openai.DefaultConfig(cfg.Key)
-	if cfg.Azure {
-		oc = openai.DefaultAzureConfig(cfg.Key, cfg.BaseURL)
-		oc.APIVersion = cfg.APIVersion
-		oc.AzureModelMapperFunc = url.PathEscape
-	} else if cfg.BaseURL != "" {
-		oc.BaseURL = cfg.BaseURL
-	}
+	oc.BaseURL = cmp.Or(cfg.BaseURL, oc.BaseURL)
 	oc.HTTPClient = &http.Client{
 		Transport: limiter{cfg.Transport},
 		CheckRedirect: func(to *http.Request, _ []*http.Request) error {

@@ -36,8 +36,6 @@ func TestConfig(t *testing.T) {
 		{"a query", Config{Model: "m", BaseURL: "https://x/v1?key=" + key}, noExtras},
 		{"a password", Config{Model: "m", BaseURL: "https://u:" + key + "@x/v1"},
 			noExtras},
-		{"Azure without resource", Config{Model: "m", Key: key, Azure: true},
-			"the base URL of the Azure resource is not set"},
 		{"negative timeout", Config{Model: "m", Key: key, Timeout: -1}, "the timeout is negative"},
 		{"too many retries", Config{Model: "m", Key: key, Retries: 3}, "the number of retries is not 1 or 2, or " +
 			"-1 for none"},
@@ -83,10 +81,6 @@ func TestRequests(t *testing.T) {
 		header string
 		value  string
 	}{
-		{"Azure", func(c *Config) {
-			c.Azure, c.BaseURL, c.Model, c.APIVersion = true, "https://name.openai.azure.com/", "my judge", "2025-01-01"
-		}, "https://name.openai.azure.com/openai/deployments/my%20judge/chat/completions?api-version=2025-01-01", "Api-Key",
-			testKey},
 		{"a local server", func(c *Config) { c.Key, c.BaseURL = "", "http://localhost:11434/v1/" },
 			"http://localhost:11434/v1/chat/completions", "Authorization", ""},
 		{"blanks around", func(c *Config) { c.Key, c.BaseURL = "  k\n", " https://x.example/v1\r\n" },
