@@ -101,10 +101,13 @@ func appendItems(items []Item, list *ast.List, src []byte, depth int) []Item {
 func newItem(n ast.Node, src []byte) (Item, bool) {
 	var words strings.Builder
 	for c := n.FirstChild(); c != nil && isText(c); c = c.NextSibling() {
-		words.WriteString(blockText(c, src))
+		words.Write(c.Lines().Value(src))
+		if html, ok := c.(*ast.HTMLBlock); ok && html.HasClosure() {
+			words.Write(html.ClosureLine.Value(src))
+		}
 		words.WriteByte('\n')
 	}
-	it := Item{Text: oneLine(words.String())}
+	it := Item{Text: oneLine(withoutComments(words.String()))}
 	if mark := checkbox().FindString(it.Text); mark != "" {
 		it.Checkbox = true
 		it.Checked = mark[1] != ' '
@@ -128,21 +131,13 @@ func isText(n ast.Node) bool {
 // comment matches an HTML comment, also one that nothing closes, or a code span, which it captures.
 var comment = compiled("(?s)(`[^`]*`)|<!--(?:-?>|.*?(?:-->|$))")
 
-// blockText returns the source of the block n without its comments. Those in code spans stay.
-func blockText(n ast.Node, src []byte) string {
-	var b strings.Builder
-	b.Write(n.Lines().Value(src))
-	if html, ok := n.(*ast.HTMLBlock); ok && html.HasClosure() {
-		b.Write(html.ClosureLine.Value(src))
-	}
-	return comment().ReplaceAllString(b.String(), "$1")
-}
+func withoutComments(text string) string { return comment().ReplaceAllString(text, "$1") }
 
 // notContent matches what says nothing in a text without comments: a heading, and a checkbox.
 var notContent = compiled(`(?m)^[ \t]{0,3}#{1,6}(?:[ \t].*)?$|\[[ xX]\]`)
 
 // hasContent reports whether the text of a section has words.
 func hasContent(text string) bool {
-	words := notContent().ReplaceAllString(comment().ReplaceAllString(text, "$1"), "")
+	words := notContent().ReplaceAllString(withoutComments(text), "")
 	return strings.ContainsFunc(words, unicode.IsLetter)
 }
