@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -52,27 +51,20 @@ type scope struct {
 
 type scopeKey struct{}
 
-// describe sets a wrong verdict against what was wanted, with what led to it.
-func describe(c evaluate.Case, o evaluate.Outcome) string {
-	var b strings.Builder
-	row := func(name, text string) {
-		if text != "" && text != `""` {
-			fmt.Fprintf(&b, "\n  %-10s %s", name, text)
+// describe says what led to a wrong verdict.
+func describe(c evaluate.Case, o evaluate.Outcome) (text string) {
+	rows := [][2]string{
+		{"source", o.Result.Source}, {"fallback", o.Verdict.Fallback}, {"reason", plaintext.Line(o.Result.Reason, 100)},
+		{"message", plaintext.Line(o.Result.CoachingMessage, 300)}, {"request", plaintext.Line(c.Input.Request, 200)},
+		{"text", plaintext.Line(c.Input.Text, 200)},
+	}
+	for _, signal := range o.Signals() {
+		rows = append(rows, [2]string{"signal", signal})
+	}
+	for _, row := range rows {
+		if row[1] != "" {
+			text += fmt.Sprintf("\n  %-10s %s", row[0], row[1])
 		}
 	}
-	row("want", fmt.Sprintf("%s, %s", o.Want.Label(), o.Want.Action))
-	row("got", fmt.Sprintf("%s, %s, confidence %.2f", o.Verdict.Label(), o.Verdict.Action, o.Verdict.Confidence))
-	row("source", o.Result.Source)
-	row("fallback", o.Verdict.Fallback)
-	row("reason", plaintext.Line(o.Result.Reason, 100))
-	row("message", quote(o.Result.CoachingMessage, 300))
-	row("request", quote(c.Input.Request, 200))
-	row("text", quote(c.Input.Text, 200))
-	for _, signal := range o.Signals() {
-		row("signal", signal)
-	}
-	return b.String()
+	return text
 }
-
-// quote puts at most n characters of a text on one line, in quotes.
-func quote(text string, n int) string { return strconv.Quote(plaintext.Line(text, n)) }

@@ -123,9 +123,7 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 		"precision": func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
 		"recall":    func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, wanted(t), named(t)) },
 		"short":     Figure.short, "types": classify.Types,
-		"unlisted": func(list []change) int { return max(0, len(list)-20) },
-		"verdict":  inShort,
-		"word":     Comparison.word,
+		"word": Comparison.word,
 	}).Parse(wordsText))
 })
 
@@ -197,7 +195,7 @@ func got(r Report, want, got string) string {
 
 func letter(i int) string { return string(rune('A' + i)) }
 
-// failures lists why calls failed or fell back, each reason once, the most frequent first.
+// failures lists why calls failed or fell back: the five most frequent reasons.
 func failures(r Report) (list []string) {
 	counts := make(map[string]int)
 	for _, o := range r.Outcomes {
@@ -213,17 +211,7 @@ func failures(r Report) (list []string) {
 	for _, why := range reasons[:min(len(reasons), 5)] {
 		list = append(list, fmt.Sprintf("%d × %s", counts[why], why))
 	}
-	if n := len(reasons) - len(list); n > 0 {
-		list = append(list, "and "+number(n, "other reason"))
-	}
 	return list
-}
-
-func inShort(v Verdict) string {
-	if v.Type == "" {
-		return v.Label()
-	}
-	return fmt.Sprintf("%s %.2f, %s", v.Label(), v.Confidence, v.Action)
 }
 
 func number(n int, what string) string {
