@@ -227,30 +227,28 @@ func normalize(markdown []byte) []byte {
 	return src
 }
 
-// The parser visits each open list and quote on each line. So the sum of the depths of all lines bounds its time.
+// The parser visits each open list and quote on each line. So the depth of the deepest line, for all lines, bounds its
+// time.
 const (
 	maxDepth      = 500         // of one line
 	maxTotalDepth = 4 * MaxSize // of all lines
 )
 
 // tooDeep reports whether parsing src would take more than about a second. It never underestimates a depth: it takes
-// each list and quote to stay open to the end, and two columns of white space to continue a list item. It refuses only
-// what is hundreds of times deeper than people write.
+// each list and quote to stay open, and a column of white space to continue a list item. It refuses only what is
+// hundreds of times deeper than people write.
 func tooDeep(src []byte) bool {
-	depth, total := 0, 0
-	for line := range bytes.Lines(src) {
-		if head := openers().Find(bytes.TrimRight(line, "\n")); bytes.ContainsAny(head, ">-+*.)") {
+	depth := 0
+	for _, head := range openers().FindAll(src, -1) {
+		if bytes.ContainsAny(head, ">-+*.)") {
 			depth = max(depth, len(head)+bytes.Count(head, []byte("\t")))
 		}
-		if total += depth; depth > maxDepth || total > maxTotalDepth {
-			return true
-		}
 	}
-	return false
+	return depth > maxDepth || depth*bytes.Count(src, []byte("\n")) > maxTotalDepth
 }
 
 // openers matches white space and the markers of lists and quotes at the start of a line.
-var openers = compiled(`^(?:[ \t]|>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))+`)
+var openers = compiled(`(?m)^(?:[ \t]|>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))+`)
 
 // lineEnd returns where the line of pos ends, after its line end.
 func lineEnd(src []byte, pos int) int {
