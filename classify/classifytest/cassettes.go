@@ -57,14 +57,7 @@ type cassette struct {
 // A cassette has the model, the settings and both messages, and neither the key nor any header. To record everything
 // anew, delete the folder first. A classifier may make one request for a case.
 func Replay(t testing.TB, dir string) llm.Cache {
-	t.Helper()
-	c := &cassettes{t: t, dir: dir, mode: os.Getenv(recordVariable)}
-	switch c.mode {
-	case "", "1", "hand":
-	default:
-		t.Fatalf("classifytest: %s is %.20q: it can be 1 or hand", recordVariable, c.mode)
-	}
-	return c
+	return &cassettes{t: t, dir: dir, mode: os.Getenv(recordVariable)}
 }
 
 var notInFileNames = regexp.MustCompile(`[^a-z0-9]+`)

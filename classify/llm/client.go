@@ -98,9 +98,6 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 	if call.Schema != nil && !json.Valid(call.Schema) {
 		return Answer{}, errors.New("llm: the schema of a call is not JSON")
 	}
-	if ctx.Err() != nil {
-		return Answer{}, ended(ctx)
-	}
 	request := c.request(call)
 	if c.cfg.Cache != nil {
 		answer, err := c.cfg.Cache.Load(ctx, request)

@@ -69,18 +69,10 @@ type limiter struct{ http.RoundTripper }
 
 func (l limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := l.RoundTripper.RoundTrip(req)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, maxBody)
 	}
-	body := http.MaxBytesReader(nil, res.Body, maxBody)
-	if res.StatusCode >= 400 { // go-openai wants the whole text of a failure
-		body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(res.Body, maxBody), res.Body}
-	}
-	res.Body = body
-	return res, nil
+	return res, err
 }
 
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
