@@ -94,12 +94,12 @@ func TestFigures(t *testing.T) {
 	// wanted in rows, given in columns, the last one unanswered
 	assert.Contains(t, text(t, View{Reports: []Report{r}}), `
 want, got   error  blocker  question  completion  rejected  status  unanswered
-error           1        ·         ·           ·         ·       1           ·
-blocker         ·        ·         1           ·         ·       ·           ·
-question        ·        ·         1           ·         ·       ·           ·
-completion      ·        ·         ·           1         1       ·           ·
-rejected        ·        ·         ·           ·         1       1           1
-status          ·        ·         ·           ·         ·       1           ·
+error       1      ·        ·         ·           ·         1       ·
+blocker     ·      ·        1         ·           ·         ·       ·
+question    ·      ·        1         ·           ·         ·       ·
+completion  ·      ·        ·         1           1         ·       ·
+rejected    ·      ·        ·         ·           1         1       1
+status      ·      ·        ·         ·           ·         1       ·
 `)
 	assert.Equal(t, 1, r.All.Unanswered)
 

@@ -114,31 +114,31 @@ func ExampleView_Text() {
 	// 1 call failed, 1 case without an answer, which count as wrong
 	// - 1 × no idea
 	//
-	// figure                         all         95 %
-	// macro_f1                     0.000
+	// figure                 all          95 %
+	// macro_f1               0.000
 	// accuracy               0.000 (0/2)  0.000–0.658
 	// continue_precision     0.000 (0/1)  0.000–0.793
 	// wrong_continues        1.000 (1/1)  0.207–1.000
-	// completions_continued            –
+	// completions_continued  –
 	// caught                 0.000 (0/1)  0.000–0.793
-	// rejected_precision               –
+	// rejected_precision     –
 	// rejected_recall        0.000 (0/1)  0.000–0.793
-	// ece                          0.900
+	// ece                    0.900
 	//
-	// type        cases  precision  recall     f1
-	// error           0          –       –  0.000
-	// blocker         0          –       –  0.000
-	// question        1          –   0.000  0.000
-	// completion      0          –       –  0.000
-	// status          1      0.000   0.000  0.000
+	// type        cases  precision  recall  f1
+	// error       0      –          –       0.000
+	// blocker     0      –          –       0.000
+	// question    1      –          0.000   0.000
+	// completion  0      –          –       0.000
+	// status      1      0.000      0.000   0.000
 	//
 	// want, got   error  blocker  question  completion  rejected  status  unanswered
-	// error           ·        ·         ·           ·         ·       ·           ·
-	// blocker         ·        ·         ·           ·         ·       ·           ·
-	// question        ·        ·         ·           ·         ·       1           ·
-	// completion      ·        ·         ·           ·         ·       ·           ·
-	// rejected        ·        ·         ·           ·         ·       ·           1
-	// status          ·        ·         ·           ·         ·       ·           ·
+	// error       ·      ·        ·         ·           ·         ·       ·
+	// blocker     ·      ·        ·         ·           ·         ·       ·
+	// question    ·      ·        ·         ·           ·         1       ·
+	// completion  ·      ·        ·         ·           ·         ·       ·
+	// rejected    ·      ·        ·         ·           ·         ·       1
+	// status      ·      ·        ·         ·           ·         ·       ·
 	//
 	// - NOT MET: broken<=0
 	//
@@ -147,5 +147,5 @@ func ExampleView_Text() {
 	// - 0 fixed, 1 broken, p 1.000, may be noise
 	//
 	//         case    want      before                  now                    runs
-	// broken  choice  question  question 0.90, deliver  status 0.90, continue   1/1
+	// broken  choice  question  question 0.90, deliver  status 0.90, continue  1/1
 }

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"text/tabwriter"
 	texttemplate "text/template"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -98,8 +98,12 @@ func shortened(text string) string {
 
 // Text writes the reports for people, without the text of any case.
 func (v View) Text(w io.Writer) error {
-	_, err := io.WriteString(w, strings.Join(v.lines(), "\n")+"\n")
-	return err
+	for _, line := range v.lines() {
+		if _, err := fmt.Fprintln(w, strings.TrimPrefix(line, "# ")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 //go:embed words.txt
@@ -108,6 +112,7 @@ var wordsText string
 var words = sync.OnceValue(func() *texttemplate.Template {
 	return texttemplate.Must(texttemplate.New("").Funcs(texttemplate.FuncMap{
 		"brief": brief,
+		"cell":  func(s string) string { return plaintext.Cut(shown(line(s)), 30) },
 		"changes": func(c *Comparison) []change {
 			return slices.SortedStableFunc(slices.Values(c.Changes), func(a, b change) int {
 				return cmp.Compare(a.Way, b.Way) // broken first
@@ -117,7 +122,7 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 		"has":      func(r Report, figure string) bool { _, ok := r.All.Figures[figure]; return ok },
 		"interval": Figure.interval, "labels": labels,
 		"letter": letter,
-		"line":   func(s string) string { return strings.Join(strings.Fields(s), " ") },
+		"line":   line,
 		"met":    func(q Requirement, r Report) bool { _, ok := q.Met(r); return ok },
 		"name":   Report.name, "names": figureNames, "number": number,
 		"precision": func(r Report, t classify.OutputType) Figure { return share(r.Outcomes, named(t), wanted(t)) },
@@ -127,58 +132,20 @@ var words = sync.OnceValue(func() *texttemplate.Template {
 	}).Parse(wordsText))
 })
 
-// lines are what reports say, without the text of any case. In the text of the template, an empty line ends a part, and
-// a part whose lines have tabs is a table.
+// lines are what reports say, without the text of any case. A title begins with "# " and an item with "- ". In the text
+// of the template, lines with tabs are a table.
 func (v View) lines() (lines []string) {
-	var b strings.Builder
-	if err := words().ExecuteTemplate(&b, "content", v); err != nil {
+	var text, table strings.Builder
+	if err := words().ExecuteTemplate(&text, "content", v); err != nil {
 		panic(err) // the words do not fit the data
 	}
-	for part := range strings.SplitSeq(shown(b.String()), "\n\n") {
-		rows := strings.Split(strings.Trim(part, "\n"), "\n")
-		if rows[0] == "" {
-			continue
-		}
-		if strings.Contains(rows[0], "\t") {
-			rows = aligned(rows)
-		}
-		if lines != nil {
-			lines = append(lines, "")
-		}
-		lines = append(lines, rows...)
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	_, _ = io.WriteString(w, shown(text.String()))
+	_ = w.Flush() // into memory
+	for line := range strings.SplitSeq(strings.TrimSpace(table.String()), "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
 	}
-	return lines
-}
-
-// aligned lays out rows with columns of the same width, the first one left. If their head has no first cell, all
-// columns but the last are of words.
-func aligned(rows []string) (lines []string) {
-	left := 1
-	if rows[0][0] == '\t' {
-		left = strings.Count(rows[0], "\t")
-	}
-	var widths []int
-	var table [][]string
-	for _, row := range rows {
-		cells := strings.Split(row, "\t")
-		widths = append(widths, make([]int, max(0, len(cells)-len(widths)))...)
-		for i, cell := range cells {
-			cells[i] = plaintext.Cut(cell, 30)
-			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
-		}
-		table = append(table, cells)
-	}
-	for _, cells := range table {
-		for i, cell := range cells {
-			width := widths[i]
-			if i < left {
-				width = -width
-			}
-			cells[i] = fmt.Sprintf("%*s", width, cell)
-		}
-		lines = append(lines, strings.TrimRight(strings.Join(cells, "  "), " "))
-	}
-	return lines
+	return slices.CompactFunc(lines, func(a, b string) bool { return a == "" && b == "" })
 }
 
 // labels are the verdicts and labels there are. Rejected completions are apart from the other statuses.
@@ -192,6 +159,8 @@ func got(r Report, want, got string) string {
 	}
 	return fmt.Sprint(n)
 }
+
+func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func letter(i int) string { return string(rune('A' + i)) }
 
