@@ -52,9 +52,8 @@ func (it Item) Checks() []Check {
 		return fileCheck(spans[0], spans[1:])
 	case containedIn().MatchString(text):
 		return fileCheck(spans[last], spans[:last])
-	case exists().MatchString(text) && last == 0:
-		return fileCheck(spans[0], nil)
-	case colon().MatchString(text) && last == 0 && speaksOfFile().MatchString(text) && isPath(spans[0]):
+	case last == 0 && (exists().MatchString(text) ||
+		colon().MatchString(text) && speaksOfFile().MatchString(text) && isPath(spans[0])):
 		return fileCheck(spans[0], nil)
 	case succeeds().MatchString(text), colon().MatchString(text):
 		var checks []Check

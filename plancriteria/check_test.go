@@ -105,7 +105,7 @@ func TestStages(t *testing.T) {
 	for plan, want := range map[string]error{
 		"## Stages\n\n- a\n\n## Stages\n\n- b\n": plancriteria.ErrAmbiguous,
 		"## Stages\n\n## More\n":                 plancriteria.ErrEmpty,
-		"## Stages\n\n- \xff\n":                  plancriteria.ErrNotUTF8,
+		"## Stages\n\n- \xff\n":                  plancriteria.ErrUnusable,
 	} {
 		_, err := plancriteria.Stages([]byte(plan))
 		assert.ErrorIs(t, err, want)

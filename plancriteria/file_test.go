@@ -72,8 +72,8 @@ func TestExtractFile(t *testing.T) {
 		{"none.md", plancriteria.ErrNoSection},
 		{"two.md", plancriteria.ErrAmbiguous},
 		{"blank.md", plancriteria.ErrEmpty},
-		{"latin1.md", plancriteria.ErrNotUTF8},
-		{"large.md", plancriteria.ErrTooLarge},
+		{"latin1.md", plancriteria.ErrUnusable},
+		{"large.md", plancriteria.ErrUnusable},
 	}
 	if runtime.GOOS != "windows" { // where it is not a separator, a backslash is a character
 		tests = append(tests, []struct {
@@ -157,7 +157,7 @@ func (f *endless) Close() error { return nil }
 func TestExtractFileReadsNoMoreThanItMust(t *testing.T) {
 	file := &endless{}
 	_, err := plancriteria.ExtractFile(file, "plan.md")
-	require.ErrorIs(t, err, plancriteria.ErrTooLarge)
+	require.ErrorIs(t, err, plancriteria.ErrUnusable)
 	require.LessOrEqual(t, file.read, plancriteria.MaxSize+1)
 }
 

@@ -62,12 +62,6 @@ var (
 	ErrUnusable  = errors.New("not a plan") // too large, not UTF-8, or lists or quotes nested by the hundreds
 )
 
-var (
-	errTooLarge = fmt.Errorf("%w: larger than 1 MiB", ErrUnusable)
-	errTooDeep  = fmt.Errorf("%w: lists or quotes nested too deeply", ErrUnusable)
-	errNotUTF8  = fmt.Errorf("%w: not UTF-8", ErrUnusable)
-)
-
 // Criteria is the success-criteria section of a plan.
 type Criteria struct {
 	Heading string // the heading's text as written, without its markup
@@ -181,14 +175,14 @@ func Stages(markdown []byte) ([]string, error) {
 
 func extract(markdown []byte, names []string) (Criteria, error) {
 	if len(markdown) > MaxSize {
-		return Criteria{}, errTooLarge
+		return Criteria{}, fmt.Errorf("%w: larger than 1 MiB", ErrUnusable)
 	}
 	if !utf8.Valid(markdown) {
-		return Criteria{}, errNotUTF8
+		return Criteria{}, fmt.Errorf("%w: not UTF-8", ErrUnusable)
 	}
 	src := normalize(markdown)
 	if tooDeep(src) {
-		return Criteria{}, errTooDeep
+		return Criteria{}, fmt.Errorf("%w: lists or quotes nested too deeply", ErrUnusable)
 	}
 	// Inline markup cannot change what is a heading or a list item. Parsing takes linear time if src is not too deep.
 	blocks := parser.NewParser(parser.WithBlockParsers(parser.DefaultBlockParsers()...))

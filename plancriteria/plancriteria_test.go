@@ -109,9 +109,9 @@ var plans = []struct {
 	{name: "text after a comment", plan: "## Success Criteria\n<!-- a --> b\n", text: "<!-- a --> b\n"},
 	{name: "heading in an item", plan: "## Success Criteria\n- # a\n", text: "- # a\n"},
 
-	{name: "not UTF-8", plan: "## Success Criteria\n- a\xff\n", err: plancriteria.ErrNotUTF8},
-	{name: "UTF-16", plan: "\xff\xfe#\x00 \x00", err: plancriteria.ErrNotUTF8},
-	{name: "half a character", plan: "## Success Criteria\n- a\xe2\x82", err: plancriteria.ErrNotUTF8},
+	{name: "not UTF-8", plan: "## Success Criteria\n- a\xff\n", err: plancriteria.ErrUnusable},
+	{name: "UTF-16", plan: "\xff\xfe#\x00 \x00", err: plancriteria.ErrUnusable},
+	{name: "half a character", plan: "## Success Criteria\n- a\xe2\x82", err: plancriteria.ErrUnusable},
 }
 
 func TestExtract(t *testing.T) {
@@ -217,9 +217,9 @@ func TestExtractLimits(t *testing.T) {
 	require.Len(t, got.Text, plancriteria.MaxSize-len(head))
 
 	_, err = plancriteria.Extract(fill(plancriteria.MaxSize + 1))
-	require.ErrorIs(t, err, plancriteria.ErrTooLarge)
+	require.ErrorIs(t, err, plancriteria.ErrUnusable)
 	_, err = plancriteria.Extract(bytes.Repeat([]byte{0xff}, 10<<20))
-	require.ErrorIs(t, err, plancriteria.ErrTooLarge)
+	require.ErrorIs(t, err, plancriteria.ErrUnusable)
 }
 
 // TestExtractHostile ends soon only if no plan takes much longer than others of its size.
@@ -239,17 +239,17 @@ func TestExtractHostile(t *testing.T) {
 		plan string
 		err  error
 	}{
-		"deep quotes":            {fill(">"), plancriteria.ErrTooDeep},
-		"deep lists":             {fill("- "), plancriteria.ErrTooDeep},
-		"deep numbers":           {fill("1. "), plancriteria.ErrTooDeep},
-		"deep mixture":           {fill("1) > * "), plancriteria.ErrTooDeep},
-		"deep on every line":     {fill(strings.Repeat("- ", 400) + "a\n\nb\n"), plancriteria.ErrTooDeep},
-		"staircase":              {staircase(600, "  "), plancriteria.ErrTooDeep},
-		"staircase of tabs":      {staircase(300, "\t"), plancriteria.ErrTooDeep},
-		"blank lines in depth":   {staircase(200, "  ") + strings.Repeat("\n", 100_000), plancriteria.ErrTooDeep},
-		"blank after lazy lines": {staircase(200, "  ") + "b\n" + strings.Repeat("\n", 100_000), plancriteria.ErrTooDeep},
+		"deep quotes":            {fill(">"), plancriteria.ErrUnusable},
+		"deep lists":             {fill("- "), plancriteria.ErrUnusable},
+		"deep numbers":           {fill("1. "), plancriteria.ErrUnusable},
+		"deep mixture":           {fill("1) > * "), plancriteria.ErrUnusable},
+		"deep on every line":     {fill(strings.Repeat("- ", 400) + "a\n\nb\n"), plancriteria.ErrUnusable},
+		"staircase":              {staircase(600, "  "), plancriteria.ErrUnusable},
+		"staircase of tabs":      {staircase(300, "\t"), plancriteria.ErrUnusable},
+		"blank lines in depth":   {staircase(200, "  ") + strings.Repeat("\n", 100_000), plancriteria.ErrUnusable},
+		"blank after lazy lines": {staircase(200, "  ") + "b\n" + strings.Repeat("\n", 100_000), plancriteria.ErrUnusable},
 		"quoted blank lines": {"> " + strings.ReplaceAll(staircase(200, "  "), "\n", "\n> ") + strings.Repeat("\n>",
-			100_000), plancriteria.ErrTooDeep},
+			100_000), plancriteria.ErrUnusable},
 		"low staircase":         {"# Success Criteria\n" + staircase(200, "  "), nil},
 		"blank lines":           {"# Success Criteria\n- a" + strings.Repeat("\n", 1_000_000), nil},
 		"headings":              {fill("#\n"), plancriteria.ErrNoSection},
