@@ -77,7 +77,7 @@ func (o Outcome) Faults() []string {
 
 // Signals returns the twelve strongest signals of the result in words.
 func (o Outcome) Signals() (words []string) {
-	text, signals := o.input.Text, slices.Clone(o.Result.Signals)
+	text, signals := plaintext.Redact(o.input.Text), slices.Clone(o.Result.Signals) // spans of it stay valid
 	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, s := range signals[:min(len(signals), 12)] {
 		if s.Start >= 0 && s.Start < s.End && s.End <= len(text) {

@@ -55,23 +55,13 @@ func (v View) MarshalJSON() ([]byte, error) {
 //
 // What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
 func (v View) HTML(w io.Writer) error {
-	var cases []pageCase
-	for i, r := range v.Reports {
-		for _, o := range r.Outcomes {
-			o.input.Text = plaintext.Redact(o.input.Text) // spans of it stay valid
-			c := pageCase{Outcome: o, Request: o.input.Request, Text: shortened(o.input.Text)}
-			if len(v.Reports) > 1 {
-				c.Run = letter(i) + ": "
-			}
-			cases = append(cases, c)
-		}
-	}
-	slices.SortStableFunc(cases, func(a, b pageCase) int {
-		return cmp.Compare(min(len(b.Faults()), 1), min(len(a.Faults()), 1))
-	})
-	t, err := template.New("report.html").Funcs(template.FuncMap{"shown": shown}).ParseFS(page, "page/*")
+	t, err := template.New("report.html").Funcs(template.FuncMap{
+		"shown": shown, "letter": letter,
+		"request": func(o Outcome) string { return o.input.Request },
+		"text":    func(o Outcome) string { return shortened(plaintext.Redact(o.input.Text)) },
+	}).ParseFS(page, "page/*")
 	if err == nil {
-		err = t.Execute(w, map[string]any{"Lines": v.lines(), "Cases": cases})
+		err = t.Execute(w, map[string]any{"Lines": v.lines(), "Reports": v.Reports})
 	}
 	if err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
@@ -80,11 +70,6 @@ func (v View) HTML(w io.Writer) error {
 }
 
 func shown(s string) string { return plaintext.VisibleLines(plaintext.Redact(s)) }
-
-type pageCase struct {
-	Outcome
-	Run, Request, Text string
-}
 
 // shortened leaves out the middle of a long text: its end decides most.
 func shortened(text string) string {
