@@ -92,8 +92,7 @@ func (c Case) faults() (f findings) {
 	w := c.Want
 	status, known := w.Type == classify.Status, w.Type.Valid()
 	f.add(strings.TrimSpace(c.Name) == "", "name: it is empty")
-	f.add(w.Type == "", "want.type: it is missing")
-	f.add(w.Type != "" && !known, "want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
+	f.add(!known, "want.type: %s is not one of %s", quoted(string(w.Type)), join(classify.Types()))
 	f.add(known && w.WasRejectedCompletion && !status,
 		"want.was_rejected_completion: only a status can be one, not a %s", w.Type)
 	f.add(known && w.Action != "" && w.Action != w.action(), "want.action: a %s calls for %s, not for %s", w.Type,
@@ -237,10 +236,6 @@ func parseCase(line []byte) (c Case, err error) {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return c, errors.New("something follows the case on its line")
-	}
-	var there struct{ Input struct{ Text *string } }
-	if _ = json.Unmarshal(line, &there); there.Input.Text == nil {
-		return c, errors.New("input.text: it is missing")
 	}
 	return c, nil
 }

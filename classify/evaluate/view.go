@@ -55,15 +55,12 @@ func (v View) MarshalJSON() ([]byte, error) {
 //
 // What cases and classifiers say is data: it is escaped, and characters that cannot be seen are shown by their code.
 func (v View) HTML(w io.Writer) error {
-	t, err := template.New("report.html").Funcs(template.FuncMap{
+	t := template.Must(template.New("report.html").Funcs(template.FuncMap{
 		"shown": shown, "letter": letter,
 		"request": func(o Outcome) string { return o.input.Request },
 		"text":    func(o Outcome) string { return shortened(plaintext.Redact(o.input.Text)) },
-	}).ParseFS(page, "page/*")
-	if err == nil {
-		err = t.Execute(w, map[string]any{"Lines": v.lines(), "Reports": v.Reports})
-	}
-	if err != nil {
+	}).ParseFS(page, "page/*"))
+	if err := t.Execute(w, map[string]any{"Lines": v.lines(), "Reports": v.Reports}); err != nil {
 		return fmt.Errorf("evaluate: report page: %w", err)
 	}
 	return nil

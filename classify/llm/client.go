@@ -99,23 +99,24 @@ func (c *Client) JSON(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, errors.New("llm: the schema of a call is not JSON")
 	}
 	request := c.request(call)
-	if c.cfg.Cache != nil {
-		answer, err := c.cfg.Cache.Load(ctx, request)
-		switch {
-		case err == nil:
-			answer.Object, err = call.read(string(answer.Object))
+	if c.cfg.Cache == nil {
+		return c.ask(ctx, call, request)
+	}
+	answer, err := c.cfg.Cache.Load(ctx, request)
+	if err == nil {
+		answer.Object, err = call.read(string(answer.Object))
+		return answer, err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if answer, err = c.ask(ctx, call, request); err != nil {
 			return answer, err
-		case !errors.Is(err, fs.ErrNotExist):
-			return Answer{}, fmt.Errorf("llm: %w", err)
 		}
+		err = c.cfg.Cache.Store(ctx, request, answer)
 	}
-	answer, err := c.ask(ctx, call, request)
-	if err == nil && c.cfg.Cache != nil {
-		if err := c.cfg.Cache.Store(ctx, request, answer); err != nil {
-			return answer, fmt.Errorf("llm: %w", err)
-		}
+	if err != nil {
+		return answer, fmt.Errorf("llm: %w", err)
 	}
-	return answer, err
+	return answer, nil
 }
 
 func (c *Client) ask(ctx context.Context, call Call, request Request) (answer Answer, err error) {
