@@ -112,7 +112,7 @@ func (c Config) check() error {
 		return errors.New("the base URL has a query, a fragment, a user name or a password")
 	case c.Key == "" || u.Scheme == "https" || c.InsecureHTTP:
 		return nil
-	case !isLoopback(u.Hostname()):
+	case !strings.EqualFold(u.Hostname(), "localhost") && !net.ParseIP(u.Hostname()).IsLoopback():
 		return errors.New("the base URL is plain http, so anybody on the way can read the key; " +
 			"use https, or allow insecure http")
 	case throughProxy(c.Transport, u):
@@ -120,11 +120,6 @@ func (c Config) check() error {
 			"except the host from the proxy (NO_PROXY), or allow insecure http")
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // throughProxy reports whether a transport of the standard library sends requests for u to a proxy.

@@ -60,7 +60,11 @@ func criteria(items []string) (lines []string) {
 // userMessage words the part of the prompt that varies. find returns the signals of a text; it is asked if the output
 // is too long to be shown whole.
 func userMessage(in classify.Input, find func(text string) []classify.Signal) string {
-	return section("request", request(in.Request)) +
+	request := plaintext.Cut(strings.TrimSpace(plaintext.Clean(in.Request)), maxRequest)
+	if plaintext.IsOurs(in.Request) { // and not the human's
+		request = ""
+	}
+	return section("request", request) +
 		section("context", contextOf(in)) +
 		section("output", window(plaintext.Clean(in.Text), find))
 }
@@ -74,14 +78,6 @@ func section(name, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	id := fmt.Sprintf("%s %x", name, sum[:8])
 	return "<" + id + ">\n" + text + "\n</" + id + ">\n"
-}
-
-// request is the human's words. A message of ours is not theirs.
-func request(s string) string {
-	if plaintext.IsOurs(s) {
-		return ""
-	}
-	return plaintext.Cut(strings.TrimSpace(plaintext.Clean(s)), maxRequest)
 }
 
 // maxWindow is how many bytes of an output the judge sees. Four bytes take about a token, in every script.
