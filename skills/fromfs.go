@@ -69,10 +69,8 @@ func readSkill(fsys fs.FS, name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	for _, name := range []string{"name", "description"} {
-		if fields[name] == "" {
-			return Skill{}, fmt.Errorf("the front matter has no %s", name)
-		}
+	if fields["name"] == "" || fields["description"] == "" {
+		return Skill{}, errors.New("the front matter has no name, or no description")
 	}
 	return Skill{fields["name"], fields["trigger"], fields["phase"], fields["description"], fields["evidence"]}, nil
 }

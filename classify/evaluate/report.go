@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -140,15 +139,12 @@ func (r Report) By(key string) []group {
 
 func (r Report) name() string { return cmp.Or(r.Classifier, "unnamed") }
 
-// gate is the threshold in words, as precise as it takes to tell two apart: "0.80" or "no gate".
+// gate is the threshold in words: "0.80" or "no gate".
 func (r Report) gate() string {
 	if r.Threshold == noGate {
 		return "no gate"
 	}
-	if s := strconv.FormatFloat(r.Threshold, 'f', -1, 64); len(s) > len("0.00") {
-		return s
-	}
-	return strconv.FormatFloat(r.Threshold, 'f', 2, 64)
+	return fmt.Sprintf("%.2f", r.Threshold)
 }
 
 // ReadReport reads a report that was written as JSON, alone or in a [View]; of several it returns the last one. It
