@@ -98,7 +98,7 @@ func (s setting) registry() *skills.Registry {
 func newAllow(t terminal) *cobra.Command {
 	var state string
 	var yes bool
-	cmd := withoutArguments("allow [flags]", func(cmd *cobra.Command) error {
+	return command("allow [flags]", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		projects, root, err := openProject(state)
 		if err != nil {
 			return err
@@ -114,9 +114,7 @@ func newAllow(t terminal) *cobra.Command {
 		isBreak := func(r rune) bool { return r == '\n' || r == '\r' }
 		preview := view("folder", map[string]any{"Folder": f, "Config": strings.FieldsFunc(string(f.Config()), isBreak),
 			"Coach": s.coach, "Phrases": s.phrases, "Skills": s.skills, "Skipped": s.skipped})
-		if err := t.tell(cmd.OutOrStdout(), preview); err != nil {
-			return err
-		}
+		t.tell(cmd.OutOrStdout(), preview)
 		if err := confirm(cmd, t, yes, "Let the hook use these files?"); err != nil {
 			return err
 		}
@@ -124,7 +122,5 @@ func newAllow(t terminal) *cobra.Command {
 			return err
 		}
 		return t.tell(cmd.OutOrStdout(), "allowed, until one of the files changes\n")
-	})
-	bind(cmd.Flags(), "state", &state, "yes", &yes)
-	return cmd
+	}, "state", &state, "yes", &yes)
 }

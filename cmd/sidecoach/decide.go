@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -51,32 +50,21 @@ func newDecide(t terminal) *cobra.Command {
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a file
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, t) },
 	}
-	o.register(cmd)
-	cmd.MarkFlagsMutuallyExclusive("json", "print")
-	cmd.SetVersionTemplate("{{.Name}} version {{.Version}}")
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
-	return cmd
-}
-
-// register declares the flags. Those that few people need are not shown: sidecoach help judge has what tunes a judge,
-// and sidecoach hook --help what says where and how decisions are kept.
-func (o *options) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	bind(f, "request", &o.request, "phase", &o.phase, "plan", &o.plan, "failed", &o.failed, "session", &o.session,
 		"turn", &o.turn)
 	o.policy.register(f)
-	addHidden(f, o.judging.register, "judge")
+	o.judging.register(f)
 	bind(f, "json", &o.json, "print", &o.print, "exit-code", &o.exitCode)
-	addHidden(f, o.keeper.register)
+	o.keeper.register(f)
 	bind(f, "version", new(bool))
-}
-
-// addHidden adds the flags that register declares. The help shows only the named ones.
-func addHidden(f *pflag.FlagSet, register func(*pflag.FlagSet), shown ...string) {
-	more := noFlags()
-	register(more)
-	more.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shown, flag.Name) })
-	f.AddFlagSet(more)
+	// sidecoach help judge has what tunes a judge, and sidecoach hook --help where and how decisions are kept.
+	const shown = "request phase plan failed session turn max-continues threshold judge json print exit-code version"
+	f.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(strings.Fields(shown), f.Name) })
+	cmd.MarkFlagsMutuallyExclusive("json", "print")
+	cmd.SetVersionTemplate("{{.Name}} version {{.Version}}")
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
+	return cmd
 }
 
 // run decides about the output that args names and prints the decision. It checks the command line before it reads the
@@ -103,7 +91,7 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		}
 		out.Session, out.Turn, k.session = o.session, o.turn, o.session
 	}
-	if cfg.Classifier, err = o.judging.classifier(k); err != nil {
+	if cfg.Classifier, err = o.judging.classifier(); err != nil {
 		return err
 	}
 	if out.Text, err = readOutput(args, cmd.InOrStdin(), t.keyboard); err != nil {
@@ -114,7 +102,11 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	} else { // an update sets aside a state that cannot be read; Handle reports any other error
 		cfg.Store, cfg.Observer = k.store, k.observer()
 		_ = k.store.Update(cmd.Context(), out.Session, func(s autocontinue.State) (autocontinue.State, error) {
-			return s, context.Canceled // change nothing
+			if !k.lost {
+				return s, context.Canceled // change nothing
+			}
+			s.HandedOver = true
+			return s, nil
 		})
 		if k.lost {
 			out.Hold = "state lost, so nobody knows how often this turn was continued" // as a hook says it
@@ -125,14 +117,8 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 		return err
 	}
 	d, err := ac.Handle(cmd.Context(), out)
-	if err == nil && k != nil && k.lost {
-		err = k.store.Update(cmd.Context(), out.Session, func(s autocontinue.State) (autocontinue.State, error) {
-			s.HandedOver = true // for the rest of the turn
-			return s, nil
-		})
-	}
 	if err != nil {
-		return storeFailure(err, showHuman)
+		return err
 	}
 	stdout := cmd.OutOrStdout()
 	switch {
@@ -141,11 +127,11 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	case o.print.value != "message":
 		err = t.tell(stdout, render(d, plaintext.Redact(out.Text, cfg.Secrets...)))
 	case d.Action == autocontinue.Continue:
-		_, err = io.WriteString(stdout, d.Message+"\n")
+		fmt.Fprintln(stdout, d.Message)
 	}
 	exits := map[autocontinue.Action]int{autocontinue.Continue: exitContinue, autocontinue.Suppress: exitSuppress}
-	if status := exits[d.Action]; err == nil && o.exitCode && status != 0 {
-		return exit(status)
+	if err == nil && o.exitCode {
+		err = exit(exits[d.Action])
 	}
 	return err
 }

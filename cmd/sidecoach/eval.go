@@ -42,18 +42,12 @@ type evalOptions struct {
 
 func newEval() *cobra.Command {
 	o := evalOptions{threshold: classify.DefaultThreshold, repeat: 1, parallel: 8}
-	cmd := &cobra.Command{
-		Use:  "eval --cases FILE… [flags]",
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.cases = append(o.cases, args...)
-			return o.run(cmd)
-		},
-	}
-	f := cmd.Flags()
-	bind(f, "cases", &o.cases)
-	o.judging.registerJudge(f)
-	bind(f, "model", &o.models, "prompt", &o.prompts, "cache", &o.cache,
+	cmd := command("eval --cases FILE… [flags]", cobra.ArbitraryArgs, func(cmd *cobra.Command, args []string) error {
+		o.cases = append(o.cases, args...)
+		return o.run(cmd)
+	}, "cases", &o.cases)
+	o.judging.registerJudge(cmd.Flags())
+	bind(cmd.Flags(), "model", &o.models, "prompt", &o.prompts, "cache", &o.cache,
 		"no-cache", &o.noCache, "repeat", &o.repeat, "parallel", &o.parallel, "threshold", number[float64]{&o.threshold, 1},
 		"by", &o.view.By, "baseline", &o.baseline, "fail-on-regression", &o.regression, "require", &o.require,
 		"json", &o.json, "html", &o.html)
@@ -84,7 +78,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		}
 	}
 	for _, v := range variants {
-		report, err := o.evaluate(cmd.Context(), v, cases, cmd.ErrOrStderr())
+		report, err := o.evaluate(cmd, v, cases)
 		if err != nil {
 			return err
 		}
@@ -205,18 +199,16 @@ func (o *evalOptions) answers() (llm.Cache, error) {
 }
 
 // evaluate ends early when the user interrupts it, so that nothing half done stays behind.
-func (o *evalOptions) evaluate(
-	ctx context.Context, v variant, cases []evaluate.Case, stderr io.Writer,
-) (evaluate.Report, error) {
-	caught, release := interruptible(ctx)
+func (o *evalOptions) evaluate(cmd *cobra.Command, v variant, cases []evaluate.Case) (evaluate.Report, error) {
+	ctx, release := interruptible(cmd.Context())
 	defer release()
-	bar := newBar(stderr)
+	bar := newBar(cmd.ErrOrStderr())
 	defer bar.clear()
-	report, err := evaluate.Evaluate(caught, v.classifier, cases, evaluate.Options{
+	report, err := evaluate.Evaluate(ctx, v.classifier, cases, evaluate.Options{
 		Threshold: cmp.Or(o.threshold, -1), Repeat: o.repeat, Parallel: o.parallel,
 		Progress: bar.show, Name: v.name, Message: messageOf,
 	})
-	if err != nil && caught.Err() != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() != nil {
 		return report, badInput("run it again; --parallel makes more calls at a time", "interrupted: there is no report")
 	}
 	return report, err
@@ -235,10 +227,7 @@ func messageOf(in classify.Input, r classify.Result) string {
 // signal that is ignored, as under nohup, stays so.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
-	if len(signals) == 0 { // which NotifyContext takes as all
-		return context.WithCancel(ctx)
-	}
-	caught, release := signal.NotifyContext(ctx, signals...)
+	caught, release := signal.NotifyContext(ctx, append(signals, syscall.SIGTERM)...) // of no signal it would catch all
 	context.AfterFunc(caught, release)
 	return caught, release
 }

@@ -69,12 +69,14 @@ func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
 // regular file in the tree that can be read. The caller closes the tree.
 func openPlan(dir, name string) (tree *os.Root, local string, err error) {
-	dir, err = filepath.Abs(dir)
 	file := name
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
+	if !filepath.IsAbs(name) {
+		file = filepath.Join(dir, name)
 	}
 	for _, path := range []*string{&dir, &file} {
+		if err == nil {
+			*path, err = filepath.Abs(*path)
+		}
 		if err == nil {
 			*path, err = filepath.EvalSymlinks(*path)
 		}
@@ -83,24 +85,27 @@ func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 		local, err = filepath.Rel(dir, file)
 	}
 	switch {
-	case err == nil && !filepath.IsLocal(local):
+	case err != nil:
+	case !filepath.IsLocal(local):
 		err = errors.New("it lies outside the working tree")
-	case err == nil && !isRegular(file): // to open a named pipe would wait for its writer
+	case !isRegular(file): // to open a named pipe would wait for its writer
 		err = errors.New("it is not a regular file")
-	case err == nil:
+	default:
 		tree, err = os.OpenRoot(dir)
-	}
-	if err == nil {
-		var f *os.File
-		if f, err = tree.Open(local); err == nil {
-			err = f.Close()
-		}
 	}
 	if err != nil {
 		return nil, "", badInput("--plan takes the name of a Markdown file in the working tree", "cannot use the plan %q: %v",
 			name, cause(err))
 	}
 	return tree, filepath.ToSlash(local), nil
+}
+
+// readRegular reads a file that is no pipe: to open one would wait for its writer.
+func readRegular(name string) ([]byte, error) {
+	if exists(name) && !isRegular(name) {
+		return nil, errors.New("it is not a regular file")
+	}
+	return os.ReadFile(name)
 }
 
 func isRegular(name string) bool {

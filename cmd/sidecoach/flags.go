@@ -53,23 +53,23 @@ func (n number[T]) Set(s string) error {
 	return nil
 }
 
-// command is a flag with a command line that needs no shell. Empty is none.
-type command struct {
+// commandLine is a flag with a command line that needs no shell. Empty is none.
+type commandLine struct {
 	line  string
 	words []string
 }
 
-func (c *command) String() string { return c.line }
-func (c *command) Type() string   { return "COMMAND" }
+func (c *commandLine) String() string { return c.line }
+func (c *commandLine) Type() string   { return "COMMAND" }
 
-func (c *command) Set(s string) error {
+func (c *commandLine) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
-		*c = command{}
+		*c = commandLine{}
 		return nil
 	}
 	words, err := cmdwitness.Split(s)
 	if err == nil {
-		*c = command{s, words}
+		*c = commandLine{s, words}
 	}
 	return err
 }
@@ -130,7 +130,11 @@ func notEmpty(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
-func withoutArguments(use string, run func(*cobra.Command) error) *cobra.Command {
-	return &cobra.Command{Use: use, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) }}
+// command returns a command with flags, see [bind].
+func command(
+	use string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error, namesAndValues ...any,
+) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Args: args, RunE: run}
+	bind(cmd.Flags(), namesAndValues...)
+	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,36 +31,30 @@ type goalOptions struct {
 
 func newGoal(t terminal) *cobra.Command {
 	var o goalOptions
-	goal := &cobra.Command{
-		Use: "goal [flags]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
-		},
-	}
-	show := withoutArguments("show [flags]", func(cmd *cobra.Command) error {
+	goal := command("goal [flags]", nil, func(*cobra.Command, []string) error {
+		return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
+	})
+	show := func(cmd *cobra.Command, _ []string) error {
 		_, g, root, err := o.current(cmd)
 		if err != nil {
 			return err
 		}
 		return t.tell(cmd.OutOrStdout(), goalTable(g, root))
-	})
-	forget := withoutArguments("clear [flags]", func(cmd *cobra.Command) error {
+	}
+	forget := func(cmd *cobra.Command, _ []string) error {
 		projects, _, root, err := o.current(cmd)
 		if err != nil {
 			return err
 		}
 		return o.save(cmd, t, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
-	})
-	set := &cobra.Command{
-		Use:  "set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) },
 	}
-	bind(set.Flags(), "check", &o.checks, "file", &o.files, "max-continues", &o.goal.Continues, "for", &o.goal.For,
-		"project", &o.goal.Wide, "yes", &o.yes)
-	bind(forget.Flags(), "yes", &o.yes)
+	set := func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) }
 	bind(goal.PersistentFlags(), "state", &o.state)
-	goal.AddCommand(set, show, forget)
+	goal.AddCommand(
+		command("set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]", cobra.MaximumNArgs(1), set,
+			"check", &o.checks, "file", &o.files, "max-continues", &o.goal.Continues, "for", &o.goal.For,
+			"project", &o.goal.Wide, "yes", &o.yes),
+		command("show [flags]", cobra.NoArgs, show), command("clear [flags]", cobra.NoArgs, forget, "yes", &o.yes))
 	return goal
 }
 
@@ -78,6 +71,7 @@ func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Go
 	return projects, g, root, err
 }
 
+// save asks the human, and then changes the goal of the project root.
 func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Projects, root string, g *project.Goal,
 	question, said string,
 ) error {
@@ -133,9 +127,7 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	if err := o.usable(cmd, *g, projects); err != nil {
 		return err
 	}
-	if err := t.tell(cmd.OutOrStdout(), goalTable(*g, root)); err != nil {
-		return err
-	}
+	t.tell(cmd.OutOrStdout(), goalTable(*g, root))
 	said := "set; it binds to the next session that you start here\n"
 	if g.Wide {
 		said = "set, for all sessions here\n"
@@ -230,38 +222,19 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if !t.keyboard {
 		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
 	}
-	said, err := ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), question)
-	switch {
-	case err != nil:
-		return badInput("run it again", "interrupted: nothing was changed")
-	case !said:
+	if !ask(cmd, question) {
 		return badInput("answer y to go on", "nothing was changed")
 	}
 	return nil
 }
 
-// ask reports whether the human says yes. The end of ctx is an error.
-func ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) (bool, error) {
-	fmt.Fprint(stderr, question+" [y/N] ")
-	typed := make(chan string, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				typed <- "" // which is not yes
-			}
-		}()
-		line, _ := bufio.NewReader(io.LimitReader(stdin, 1024)).ReadString('\n')
-		typed <- strings.ToLower(line)
-	}()
-	select {
-	case word := <-typed:
-		if !strings.HasSuffix(word, "\n") {
-			fmt.Fprintln(stderr)
-		}
-		word = strings.TrimSpace(word)
-		return word == "y" || word == "yes", nil
-	case <-ctx.Done():
-		fmt.Fprintln(stderr)
-		return false, context.Cause(ctx)
+// ask reports whether the human says yes. It is called while an interrupt still ends the program.
+func ask(cmd *cobra.Command, question string) bool {
+	fmt.Fprint(cmd.ErrOrStderr(), question+" [y/N] ")
+	line, err := bufio.NewReader(io.LimitReader(cmd.InOrStdin(), 1024)).ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(cmd.ErrOrStderr())
 	}
+	word := strings.ToLower(strings.TrimSpace(line))
+	return word == "y" || word == "yes"
 }

@@ -32,7 +32,7 @@ func document(c *cobra.Command) {
 		}
 	})
 	if run := c.RunE; run != nil {
-		c.RunE = func(cmd *cobra.Command, args []string) error { return ours(run(cmd, args)) }
+		c.RunE = func(cmd *cobra.Command, args []string) error { return noDecision(run(cmd, args), showHuman) }
 	}
 	for _, below := range c.Commands() {
 		document(below)

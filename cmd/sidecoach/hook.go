@@ -1,24 +1,33 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
+	"github.com/sidecoach/sidecoach/autocontinue/project"
+	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
 // hookOptions are the flags that a hook's command line may have: they are its configuration.
 type hookOptions struct {
 	plan    string
 	policy  policyFlags
-	verify  command
-	notify  command
+	verify  commandLine
+	notify  commandLine
 	shadow  bool
 	keeper  keeperOptions
 	judging judging
@@ -119,4 +128,228 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 		return err
 	})
 	return cmd
+}
+
+const (
+	stays     = "the agent stops" // of a hook
+	showHuman = "show the agent's output to the human"
+)
+
+// run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
+func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t terminal) error {
+	var once sync.Once
+	print := func(answer []byte) { once.Do(func() { _, _ = cmd.OutOrStdout().Write(answer) }) }
+	defer func() { print(h.Pass()) }()
+	if os.Getenv(llm.JudgeMark) != "" { // a judge paused: to judge it would have no end
+		_, _ = io.Copy(io.Discard, cmd.InOrStdin())
+		return nil
+	}
+	k, err := o.open(h, cmd.ErrOrStderr())
+	if err != nil {
+		return noDecision(err, stays)
+	}
+	exit := func() {
+		time.AfterFunc(hookGrace/4, func() { os.Exit(exitFailure) }) // printing may hang
+		print(h.Pass())
+		k.note("no decision: the hook did not end in time")
+		os.Exit(exitFailure)
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	return watchdog{more: k.verifies.Load, parent: os.Getppid, exit: exit}.run(ctx, func(ctx context.Context) error {
+		defer func() {
+			if p := recover(); p != nil {
+				k.note("internal error: no decision")
+				panic(p) // run says the rest
+			}
+		}()
+		answer, err := o.answer(ctx, h, args, cmd.InOrStdin(), t, k)
+		if err = noDecision(err, stays); err != nil && !k.failed {
+			k.note(err.Error())
+		}
+		print(answer)
+		k.tell(ctx)
+		return err
+	})
+}
+
+func (o *hookOptions) answer(
+	ctx context.Context, h hook.Host, args []string, stdin io.Reader, t terminal, k *keeper,
+) ([]byte, error) {
+	payload, err := readEvent(h, args, stdin, t.keyboard)
+	if err != nil {
+		return h.Pass(), err
+	}
+	projects, ignored := project.Open(k.store, string(h), time.Now), ""
+	answer, err := hook.Run(ctx, h, payload, hook.Config{
+		Sessions: k, Secrets: ownSecrets(),
+		Prompted: func(ctx context.Context, session, folder string, first bool) {
+			dir := folderOf(folder)
+			s, why := o.in(ctx, projects, dir)
+			if first {
+				if why != nil {
+					k.note(why.Error())
+				}
+				if err := projects.Begin(ctx, session, dir); err != nil {
+					k.warn(err)
+				}
+			}
+			if s.verify.words != nil || s.judging.asks() {
+				// A baseline of the agent's work. If there is none, the verifier says so when the agent is done.
+				ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+				defer cancel()
+				_ = verifier.Remember(ctx, k.dir, session, dir)
+			}
+		},
+		Notice: func(context.Context) string {
+			if k.last != nil && k.last.Decision.Result.Fallback != "" {
+				ignored += "\nsidecoach: the judge did not answer, so the heuristic decided; sidecoach log says why"
+			}
+			return strings.TrimSpace(ignored)
+		},
+		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
+			k.lacks = p.Lack
+			o, why := o.in(ctx, projects, folderOf(p.Began))
+			if why != nil && !errors.Is(why, project.ErrNotAllowed) {
+				ignored = "sidecoach: " + why.Error()
+				k.note(why.Error())
+			}
+			k.shadow, p.Shadow, k.keepText = o.shadow, o.shadow, o.keeper.keepText
+			cfg.Policy, cfg.Skills = o.policy.policy(), o.registry()
+			cfg.Policy.Coach = o.coach
+			dir := folderOf(p.Folder)
+			if o.plan != "" {
+				if tree, plan, err := openPlan(dir, o.plan); err == nil { // the end of the process closes the tree
+					cfg.Plans, p.Output.PlanFile = tree.FS(), plan
+				} else { // the agent may have changed its folder: that costs the criteria only
+					cfg.Plans, p.Output.PlanFile = noPlan{err}, filepath.Base(o.plan)
+				}
+			}
+			if cfg.Classifier, err = o.judging.classifier(o.phrases...); err != nil {
+				return cfg, err
+			}
+			cfg.Verifier = o.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
+			cfg.Observer, k.notify, k.folder = k.observer(), o.notify.words, dir
+			if unbound := o.pursue(ctx, h, projects, k, p, &cfg); unbound != nil {
+				k.warn(unbound)
+			}
+			k.verifies.Store(cfg.Verifier != nil)
+			return cfg, err
+		},
+	})
+	if errors.Is(err, hook.ErrEvent) {
+		return answer, badInput(stays+"; does "+h.Product()+" run this?", "%v", err)
+	}
+	return answer, err
+}
+
+// hookSession is what a hook keeps of a session.
+type hookSession struct {
+	State  autocontinue.State `json:"state"`
+	Memory hook.Memory        `json:"memory"`
+}
+
+const hookSessions = "hooks" // the kind of document that holds a hookSession
+
+func (k *keeper) document(session string) (*filestore.Document[hookSession], error) {
+	k.session = session
+	return filestore.NewDocument[hookSession](k.store, hookSessions, k.host+"/"+session)
+}
+
+func (k *keeper) Load(ctx context.Context, session string) (autocontinue.State, hook.Memory, error) {
+	doc, err := k.document(session)
+	if err != nil {
+		return autocontinue.State{}, hook.Memory{}, err
+	}
+	v, err := doc.Load(ctx)
+	return v.State, v.Memory, err
+}
+
+func (k *keeper) Update(
+	ctx context.Context, session string, fn func(autocontinue.State, hook.Memory) (autocontinue.State, hook.Memory, error),
+) error {
+	doc, err := k.document(session)
+	if err != nil {
+		return err
+	}
+	return doc.Update(ctx, func(v hookSession) (_ hookSession, err error) {
+		v.State, v.Memory, err = fn(v.State, v.Memory)
+		return v, err
+	})
+}
+
+// readEvent returns what the host says on stdin.
+func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {
+	hint := "sidecoach hook install " + string(h) + " sets it up"
+	switch {
+	case len(args) > 0:
+		return nil, misuse(hint, "hook %s takes one event, from standard input", h)
+	case keyboard:
+		return nil, misuse(hint, "no event: %s runs this and pipes one in", h.Product())
+	}
+	payload, err := io.ReadAll(io.LimitReader(stdin, hook.MaxEvent+1))
+	if err != nil {
+		return nil, badInput(stays, "cannot read the event: %v", cause(err))
+	}
+	_, _ = io.Copy(io.Discard, stdin) // some hosts report a failure if they cannot write all of it
+	return payload, nil
+}
+
+// folderOf returns the folder that the agent works in: the one that the host names, if it is one, else the one that it
+// runs the hook in. Cursor runs a user's hook in its own folder below the home.
+func folderOf(name string) string {
+	if filepath.IsAbs(name) && isFolder(name) {
+		return name
+	}
+	return "."
+}
+
+// noPlan is the working tree of a plan that cannot be opened.
+type noPlan struct{ err error }
+
+func (n noPlan) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: n.err}
+}
+
+const (
+	hookMargin  = 5 * time.Second        // the hook gives up this long before its host does
+	hookGrace   = time.Second            // after that, the process ends
+	parentCheck = 100 * time.Millisecond // how often a hook looks whether its host is still there
+)
+
+// watchdog ends a hook that takes too long, whatever it is doing. Hosts such as Gemini CLI wait for a hook even after
+// they have sent it a signal. The context of the hook ends first, and with it the commands that the hook has started.
+type watchdog struct {
+	more   func() bool // reports whether verifySeconds are added to the limit
+	parent func() int  // the ID of the process that waits for the hook
+	exit   func()      // ends the process
+}
+
+// run calls do and returns its error. It calls w.exit if do has not returned [hookGrace] after its context has ended.
+func (w watchdog) run(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		defer func() { _ = recover() }() // the runtime's exit status means "block" to a host
+		limit := hookSeconds*time.Second - hookMargin
+		for start, host := time.Now(), w.parent(); ctx.Err() == nil; time.Sleep(parentCheck) {
+			if took := time.Since(start); took >= limit && !w.more() || took >= limit+verifySeconds*time.Second {
+				cancel(errors.New("the time for a hook is over"))
+			} else if w.parent() != host {
+				cancel(errors.New("the host has gone"))
+			}
+		}
+		select {
+		case <-done:
+		case <-time.After(hookGrace):
+			w.exit()
+		}
+	}()
+	err := do(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return noDecision(cause, stays)
+	}
+	return err
 }

@@ -75,24 +75,18 @@ func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host,
 	return cmd
 }
 
-// program returns the absolute path of this program. If a link of that name on the search path leads to it, the path
-// is the link's: it stays when a package manager puts another version behind it.
+// program returns the absolute path by which this program was called. That may be a link, which stays when a package
+// manager puts another version behind it.
 func program() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
+	path, err := exec.LookPath(os.Args[0])
 	if strings.Contains(filepath.ToSlash(path), "/go-build") {
 		hint := "build it first: go build -o ~/.local/bin/ ./cmd/sidecoach, then ~/.local/bin/sidecoach hook install …"
 		return "", misuse(hint, "this program is a temporary one of go run, and will be deleted")
 	}
-	if found, err := exec.LookPath(filepath.Base(path)); err == nil && filepath.IsAbs(found) {
-		a, _ := os.Stat(found)
-		if b, err := os.Stat(path); err == nil && os.SameFile(a, b) {
-			return found, nil
-		}
+	if err != nil {
+		return os.Executable()
 	}
-	return path, nil
+	return filepath.Abs(path)
 }
 
 func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string, t terminal) error {
@@ -100,20 +94,16 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 	if err != nil {
 		return err
 	}
-	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	text := ""
 	if o.write {
-		text, err := write(h, file)
-		if err != nil {
-			_, unprinted := stdout.Write(h.Snippet())
-			return errors.Join(err, unprinted)
-		}
-		if err := t.tell(stdout, text); err != nil {
-			return err
-		}
-	} else {
-		if _, err := stdout.Write(h.Snippet()); err != nil {
-			return err
-		}
+		text, err = write(h, file)
+		t.tell(cmd.OutOrStdout(), text)
+	}
+	if !o.write || err != nil {
+		cmd.OutOrStdout().Write(h.Snippet())
+	}
+	if err != nil {
+		return err
 	}
 	log := "sidecoach log"
 	for _, flag := range h.Flags {
@@ -123,7 +113,7 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 	}
 	for line := range strings.Lines(view("installed", map[string]any{"Host": host, "File": file, "Log": log,
 		"Written": o.write, "Writable": h.Writable(), "Project": o.project})) {
-		complain(stderr, strings.TrimSuffix(line, "\n"))
+		complain(cmd.ErrOrStderr(), strings.TrimSuffix(line, "\n"))
 	}
 	return nil
 }
@@ -189,7 +179,7 @@ func write(h install.Hook, file string) (string, error) {
 
 // uninstall removes the hook from all files that have it, and returns what to say.
 func uninstall(host hook.Host, files []string) (said string, err error) {
-	path, _ := os.Executable()
+	path, _ := program()
 	h := install.Hook{Host: host, Program: cmp.Or(path, "sidecoach")}
 	for _, file := range files {
 		text, failed := remove(h, file)
@@ -242,11 +232,9 @@ func cannotChange(file string, err error) error {
 	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, cause(err))
 }
 
-func readSettings(file string) (data []byte, err error) {
-	if exists(file) && !isRegular(file) { // to open a named pipe would wait for its writer
-		return nil, cannotChange(file, errors.New("it is not a regular file"))
-	}
-	if data, err = os.ReadFile(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func readSettings(file string) ([]byte, error) {
+	data, err := readRegular(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cannotChange(file, err)
 	}
 	return data, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
 )
@@ -32,7 +30,7 @@ type judging struct {
 	flags   *pflag.FlagSet
 	useLLM  bool
 	agent   choice // "api", or an agent whose command line judges
-	command command
+	command commandLine
 	certain float64 // of the heuristic: then the LLM is not asked; 0 asks always
 	format  choice
 	llm.Config
@@ -150,8 +148,8 @@ func promptHash(judge *llm.Classifier) string {
 }
 
 // classifier returns the classifier of a single decision. If the LLM has no answer, the heuristic answers, and the
-// decision says why. With a keeper, which may be nil, the end of each call is remembered.
-func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Classifier, error) {
+// decision says why.
+func (o *judging) classifier(phrases ...classify.Option) (classify.Classifier, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -167,11 +165,7 @@ func (o *judging) classifier(k *keeper, phrases ...classify.Option) (classify.Cl
 	if err != nil {
 		return nil, err
 	}
-	if k == nil {
-		return o.beside(heuristic, judge), nil
-	}
-	k.judge, err = rememberJudge(k, cfg, judge)
-	return o.beside(heuristic, k.judge), err
+	return o.beside(heuristic, judge), nil
 }
 
 func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifier {
@@ -182,7 +176,7 @@ func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifi
 }
 
 func (o *judging) missing() error {
-	_, err := o.classifier(nil)
+	_, err := o.classifier()
 	if err == nil && o.isProgram() {
 		_, err = exec.LookPath(llm.Command{Agent: o.agent.value, Args: o.command.words}.Program())
 	}
@@ -190,89 +184,14 @@ func (o *judging) missing() error {
 }
 
 func newPrompt() *cobra.Command {
-	return &cobra.Command{
-		Use:  "prompt DIR",
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if args[0] == "" {
-				return misuse("sidecoach prompt my-prompt", "the folder has no name: is its variable set?")
-			}
-			if err := os.CopyFS(args[0], llm.Prompt()); err != nil {
-				return badInput("name a new folder: no file is overwritten", "cannot write the prompt to %q: %v", args[0],
-					cause(err))
-			}
-			return nil
-		},
-	}
-}
-
-const endpoints = "endpoints" // the kind of document that holds a judgeMemory
-
-const (
-	judgePause    = 5 * time.Minute // a judge that does not answer is left alone
-	manyFallbacks = 10              // in a row are told to the human, once
-)
-
-// judgeMemory is what processes remember of a judge. Each makes one call, so no circuit breaker lives long enough.
-type judgeMemory struct {
-	Fallbacks int       `json:"fallbacks,omitempty"` // decisions in a row that the heuristic made instead
-	Until     time.Time `json:"until,omitzero"`      // it is left alone until then
-}
-
-// rememberingJudge is a judge that leaves a judge alone that did not answer another process.
-type rememberingJudge struct {
-	classify.Classifier
-	keeper *keeper
-	doc    *filestore.Document[judgeMemory]
-	now    func() time.Time
-	notice string // what to tell the human about a judge that does not answer
-}
-
-// rememberJudge adds a memory to the judge that cfg names. Another key is another judge: a wrong one fails, too.
-func rememberJudge(k *keeper, cfg llm.Config, judge classify.Classifier) (*rememberingJudge, error) {
-	name := append([]string{cfg.Model, cfg.BaseURL, cfg.Key, cfg.Command.Agent}, cfg.Command.Args...)
-	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(name, "\x00"))))
-	doc, err := filestore.NewDocument[judgeMemory](k.store, endpoints, sum)
-	return &rememberingJudge{Classifier: judge, keeper: k, doc: doc, now: time.Now}, err
-}
-
-// Classify asks the judge, unless others know that it does not answer. If nothing can be remembered, it asks.
-func (j *rememberingJudge) Classify(ctx context.Context, in classify.Input) (r classify.Result, err error) {
-	known, unknown := j.doc.Load(ctx)
-	if unknown != nil {
-		j.keeper.warn(unknown)
-	}
-	// A time that is too far away was written by a clock that was wrong.
-	if left := known.Until.Sub(j.now()); left > 0 && left <= judgePause {
-		err = fmt.Errorf("%w for another %s", llm.ErrOpen, left.Round(time.Second))
-	} else {
-		r, err = j.Classifier.Classify(ctx, in)
-	}
-	if err == nil && (r.Usage == nil || known == judgeMemory{}) || errors.Is(err, context.Canceled) {
-		return r, err // it answers as before, was not asked, or not to the end
-	}
-	failed := j.doc.Update(context.WithoutCancel(ctx), func(m judgeMemory) (judgeMemory, error) {
-		if m = m.after(err, j.now()); m.Fallbacks == manyFallbacks {
-			j.notice = fmt.Sprintf("sidecoach: the judge did not answer %d times in a row, so the heuristic decides; "+
-				"sidecoach log says why", manyFallbacks)
+	return command("prompt DIR", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+		if args[0] == "" {
+			return misuse("sidecoach prompt my-prompt", "the folder has no name: is its variable set?")
 		}
-		return m, nil
+		if err := os.CopyFS(args[0], llm.Prompt()); err != nil {
+			return badInput("name a new folder: no file is overwritten", "cannot write the prompt to %q: %v", args[0],
+				cause(err))
+		}
+		return nil
 	})
-	if failed != nil {
-		j.keeper.warn(failed)
-	}
-	return r, err
-}
-
-func (m judgeMemory) after(err error, now time.Time) judgeMemory {
-	if err == nil {
-		return judgeMemory{}
-	}
-	m.Fallbacks++
-	failure, isLLM := errors.AsType[*llm.Error](err)
-	answered := isLLM && failure.Answered // and the next answer may be better
-	if !answered && !errors.Is(err, llm.ErrOpen) {
-		m.Until = now.Add(judgePause)
-	}
-	return m
 }

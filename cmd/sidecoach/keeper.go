@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
 )
 
 type keeperOptions struct {
@@ -64,7 +67,6 @@ type keeper struct {
 	last     *autocontinue.Event // the decision; nil before it
 	lost     bool                // the state could not be read and was set aside
 	failed   bool                // the journal has a decision with an error
-	judge    *rememberingJudge   // nil if no LLM judges
 }
 
 // open returns the keeper of a host's sessions. Nothing is read or made yet.
@@ -104,7 +106,7 @@ func (k *keeper) warn(err error) {
 }
 
 func (k *keeper) setAside(kind, what string) {
-	if kind == "sessions" {
+	if kind == "sessions" || kind == hookSessions {
 		what += "; the session starts afresh"
 		k.lost = true
 	}
@@ -113,17 +115,15 @@ func (k *keeper) setAside(kind, what string) {
 }
 
 func (k *keeper) note(what string) {
-	k.journal(struct {
-		Time    time.Time `json:"time"`
-		Host    string    `json:"host"`
-		Session string    `json:"session,omitempty"`
-		Notice  string    `json:"notice"`
-	}{time.Now(), k.host, masked(k.session), masked(what)})
+	k.journal(map[string]any{"time": time.Now(), "host": k.host, "session": k.session, "notice": what})
 }
 
-// storeFailure puts what the store could not do, and what follows from that, into words.
-func storeFailure(err error, next string) error {
+// noDecision words an error that is not worded yet: what could not be done, and what follows from that.
+func noDecision(err error, next string) error {
 	const folder = checkFolder + ", or name another with --state"
+	if _, worded := errors.AsType[*failure](err); worded || err == nil {
+		return err
+	}
 	for known, hint := range map[error]string{
 		autocontinue.ErrConflict:     "another sidecoach held the session for too long: is one of them suspended?",
 		autocontinue.ErrUnavailable:  folder,
@@ -131,16 +131,40 @@ func storeFailure(err error, next string) error {
 		autocontinue.ErrStateVersion: "a newer sidecoach wrote the state of this session: use that one, or another session",
 	} {
 		if errors.Is(err, known) {
-			return badInput(next+"; "+hint, "no decision: %s", withoutPackage(err))
+			next += "; " + hint
 		}
 	}
-	return err
+	return badInput(next, "no decision: %s", withoutPackage(err))
 }
 
 // withoutPackage is what an error says, without the names of the packages it went through.
 func withoutPackage(err error) string {
 	text := strings.NewReplacer("autocontinue: ", "", "filestore: ", "").Replace(err.Error())
 	return strings.TrimPrefix(strings.TrimPrefix(text, "load: "), "update: ")
+}
+
+// tell runs the human's command, if the human is next. A failure is journaled and changes nothing else.
+func (k *keeper) tell(ctx context.Context) {
+	if k.notify == nil || k.last == nil || k.last.Decision.Action != autocontinue.Deliver ||
+		k.last.Decision.Replayed || strings.Contains(k.session, "/") {
+		return
+	}
+	var text bytes.Buffer
+	_ = writeJSON(&text, struct { // nothing in it can fail
+		autocontinue.Decision
+		Host    string `json:"host"`
+		Session string `json:"session"`
+		Folder  string `json:"folder,omitempty"`
+	}{k.last.Decision, k.host, k.session, k.folder})
+	r, err := cmdwitness.Run(ctx, cmdwitness.Command{
+		Args: k.notify, Dir: k.folder, Env: os.Environ(), Timeout: 5 * time.Second, Stdin: &text,
+	})
+	if err == nil && (r.Exit != 0 || r.Why != "") {
+		err = fmt.Errorf("exit status %d %s", r.Exit, r.Why)
+	}
+	if err != nil {
+		k.note("notify failed: " + strings.TrimSpace(err.Error()))
+	}
 }
 
 const maxKept = 1 << 20 // bytes of an output, and of a request, that the journal keeps

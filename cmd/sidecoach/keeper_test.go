@@ -29,16 +29,15 @@ func TestStoreFailures(t *testing.T) {
 		{filestore.ErrTooLarge, "no decision: too large", "--state"},
 		{autocontinue.ErrStateVersion, "no decision: state of a newer version", "newer sidecoach"},
 	} {
-		f, ok := errors.AsType[*failure](storeFailure(fmt.Errorf("autocontinue: update: %w", tt.err), "go home"))
+		f, ok := errors.AsType[*failure](noDecision(fmt.Errorf("autocontinue: update: %w", tt.err), "go home"))
 		require.True(t, ok, tt.what)
 		assert.True(t, strings.HasPrefix(f.what, tt.what), f.what)
 		assert.Equal(t, exitFailure, f.status)
 		assert.True(t, strings.HasPrefix(f.hint, "go home; "), f.hint)
 		assert.Contains(t, f.hint, tt.hint)
 	}
-	boom := errors.New("boom")
-	assert.Equal(t, boom, storeFailure(boom, ""))
-	assert.NoError(t, storeFailure(nil, ""))
+	assert.EqualError(t, noDecision(errors.New("boom"), ""), "no decision: boom")
+	assert.NoError(t, noDecision(nil, ""))
 }
 
 // The same outputs through the command and through the library get the same decisions.

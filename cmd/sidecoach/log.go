@@ -40,13 +40,14 @@ type logOptions struct {
 	session, state, id string
 	follow, json       bool
 	want               choice
+	unreadable         int // lines, so far
 }
 
 func newLog(t terminal) *cobra.Command {
 	o := logOptions{want: choice{allowed: labels()}}
-	cmd := withoutArguments("log [flags]", func(cmd *cobra.Command) error { return o.run(cmd, t) })
-	bind(cmd.Flags(), "session", &o.session, "follow", &o.follow, "json", &o.json, "case", &o.id, "want", &o.want,
-		"state", &o.state)
+	run := func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) }
+	cmd := command("log [flags]", cobra.NoArgs, run, "session", &o.session, "follow", &o.follow, "json", &o.json,
+		"case", &o.id, "want", &o.want, "state", &o.state)
 	cmd.MarkFlagsRequiredTogether("case", "want")
 	cmd.MarkFlagsMutuallyExclusive("case", "follow")
 	cmd.MarkFlagsMutuallyExclusive("case", "json")
@@ -69,10 +70,8 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	return o.show(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), dir, t)
 }
 
-// read calls f for each line of the journal that was asked for, and returns how many lines could not be read.
-func (o *logOptions) read(
-	ctx context.Context, dir string, f func(e entry, line []byte) error,
-) (unreadable int, err error) {
+// read calls f for each line of the journal that was asked for, and counts the lines that cannot be read.
+func (o *logOptions) read(ctx context.Context, dir string, f func(e entry, line []byte)) error {
 	every := time.Duration(0)
 	if o.follow {
 		every = time.Second / 4
@@ -80,36 +79,32 @@ func (o *logOptions) read(
 	for line, err := range filestore.ReadJournal(ctx, dir, every) {
 		if err != nil && !errors.Is(err, filestore.ErrTooLarge) {
 			hint := "check the folder and its permissions, or name another with --state"
-			return unreadable, badInput(hint, "%s", withoutPackage(err))
+			return badInput(hint, "%s", withoutPackage(err))
 		}
-		e, ok := parseEntry(line)
-		if !ok {
-			unreadable++
+		if e, ok := parseEntry(line); !ok {
+			o.unreadable++
 		} else if o.session == "" || e.Session == masked(o.session) {
-			if err := f(e, line); err != nil {
-				return unreadable, err
-			}
+			f(e, line)
 		}
 	}
-	return unreadable, nil
+	return nil
 }
 
 // show prints what the journal has, and the totals when it ends or is interrupted.
-func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir string, t terminal) (err error) {
+func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir string, t terminal) error {
 	session, sums := "", newTotals()
-	sums.Unreadable, err = o.read(ctx, dir, func(e entry, line []byte) error {
-		text := t.show(entryText(e, sums.add(e), &session))
-		if o.json {
-			text = harmless(string(line)) + "\n"
+	err := o.read(ctx, dir, func(e entry, line []byte) {
+		if result := sums.add(e); o.json {
+			fmt.Fprintln(stdout, harmless(string(line)))
+		} else {
+			t.tell(stdout, entryText(e, result, &session))
 		}
-		_, err := io.WriteString(stdout, text)
-		return err
 	})
 	if err != nil {
 		return err
 	}
-	if n := sums.Unreadable; n > 0 {
-		complain(stderr, fmt.Sprintf("sidecoach: %s of the journal could not be read", plural(n, "line")))
+	if sums.Unreadable = o.unreadable; o.unreadable > 0 {
+		complain(stderr, fmt.Sprintf("sidecoach: %s of the journal could not be read", plural(o.unreadable, "line")))
 	}
 	empty := sums.Decisions+sums.Replayed+sums.Notices == 0
 	switch {
@@ -136,12 +131,11 @@ func labels() (list []string) {
 // printCase prints the decision that was asked for as a line for eval: of several entries the last that has the text.
 func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string) error {
 	var found entry
-	_, err := o.read(ctx, dir, func(e entry, _ []byte) error {
+	err := o.read(ctx, dir, func(e entry, _ []byte) {
 		if strings.HasPrefix(e.Decision.ID, strings.ToLower(o.id)) && !e.Decision.Replayed &&
 			(e.Input != nil || found.Input == nil) {
 			found = e
 		}
-		return nil
 	})
 	id := found.Decision.ID
 	switch {
@@ -264,41 +258,34 @@ func (t *totals) add(e entry) (result string) {
 		t.Shadowed++ // not continued
 		return ""
 	}
-	switch before := d.Continues < c.last; d.Action {
-	case autocontinue.Suppress:
-		t.Suppressed[string(d.Reason)]++
-	case autocontinue.Continue:
-		t.Continued[string(d.Reason)]++
-		if d.Continues <= c.last {
-			result = t.close(c, false, true)
-		}
+	map[autocontinue.Action]map[string]int{autocontinue.Suppress: t.Suppressed, autocontinue.Continue: t.Continued,
+		autocontinue.Deliver: t.Stopped}[d.Action][string(d.Reason)]++
+	isNew := d.Continues < c.last || d.Continues == c.last && d.Action == autocontinue.Continue // the human has spoken
+	switch {
+	case d.Action == autocontinue.Suppress, d.Reason == "superseded" && !isNew: // it belongs to an older turn
+		return ""
+	case isNew:
+		result = t.close(c, &t.Continues.NotAccepted, " of the turn before not accepted")
+	case d.Reason == "completion":
+		result = t.close(c, &t.Continues.Accepted, " accepted")
+	case d.Action == autocontinue.Deliver:
+		result = t.close(c, &t.Continues.NotAccepted, " not accepted")
+	}
+	if d.Action == autocontinue.Continue {
 		c.open, c.last = c.open+1, d.Continues
 		t.Continues.Open++
-	case autocontinue.Deliver:
-		t.Stopped[string(d.Reason)]++
-		if d.Reason != "superseded" || before { // else it belongs to an older turn
-			result = t.close(c, d.Reason == "completion" && !before, before)
-		}
 	}
 	return result
 }
 
-// close ends the chain of a turn: the current one, or the one before. It says what that shows.
-func (t *totals) close(c *chain, accepted, before bool) string {
-	n, text := c.open, " not accepted"
+// close ends the chain of a turn, counts its continuations, and says what they led to; "" is nothing.
+func (t *totals) close(c *chain, into *int, text string) string {
+	n := c.open
 	*c = chain{}
 	t.Continues.Open -= n
-	switch {
-	case n == 0:
+	*into += n
+	if n == 0 {
 		return ""
-	case accepted:
-		t.Continues.Accepted += n
-		text = " accepted"
-	default:
-		t.Continues.NotAccepted += n
-	}
-	if before {
-		text = " of the turn before" + text
 	}
 	return plural(n, "continue") + text
 }
@@ -314,4 +301,53 @@ func (j *judgeTotals) add(u *classify.Usage) {
 	j.CompletionTokens += u.CompletionTokens
 	j.CostUSD += u.CostUSD
 	j.Latency += u.Latency
+}
+
+// waitsAtMost is how long a session is listed. Nobody tells the hook that a session was closed.
+const waitsAtMost = 24 * time.Hour
+
+func newStatus(t terminal) *cobra.Command {
+	var state string
+	return command("status [flags]", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		list, err := waiting(cmd.Context(), state)
+		if err != nil {
+			return err
+		}
+		return t.tell(cmd.OutOrStdout(), view("waiting", list))
+	}, "state", &state)
+}
+
+// waiting returns the last decision of each session that waits for the human, the oldest first.
+func waiting(ctx context.Context, state string) ([]entry, error) {
+	dir, err := stateDir(state)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]entry{}
+	for line, err := range filestore.ReadJournal(ctx, dir, 0) {
+		e, ok := parseEntry(line)
+		if err != nil || !ok || e.Notice != "" || e.Host == "" || strings.Contains(e.Session, "/") ||
+			e.Decision.Action == autocontinue.Suppress || e.Decision.Replayed {
+			continue
+		}
+		last[e.Host+"/"+e.Session] = e
+	}
+	store, err := filestore.New(dir, filestore.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var list []entry
+	for _, e := range last {
+		_, memory, err := (&keeper{store: store, host: e.Host}).Load(ctx, e.Session)
+		if err != nil {
+			return nil, err
+		}
+		if memory.Waits() && time.Since(e.Time) < waitsAtMost {
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b entry) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Host+"/"+a.Session, b.Host+"/"+b.Session))
+	})
+	return list, nil
 }

@@ -45,7 +45,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			status = exitFailure
 		}
 	}()
-	out := &sink{w: stdout}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	out := &sink{w: stdout, stop: stop}
 	t := detect(stdin, stdout)
 	cmd := newDecide(t)
 	cmd.AddCommand(newAllow(t), newEval(), newGoal(t), newHook(t), newLog(t), newPrompt(), newReplay(t),
@@ -57,8 +59,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd.SetOut(out)
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
-	if out.err != nil {
-		err = out.failure()
+	switch {
+	case errors.Is(out.err, syscall.EPIPE), errors.Is(out.err, io.ErrClosedPipe), errors.Is(out.err, fs.ErrClosed):
+		err = exit(exitFailure) // the reader has gone, as head does
+	case out.err != nil:
+		err = badInput("check where standard output goes: a full disk?", "cannot write: %v", cause(out.err))
 	}
 	status = report(stderr, ran, err)
 	if _, ok := ran.Annotations[underHost]; ok && status != 0 {
@@ -67,27 +72,20 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return status
 }
 
-// sink remembers the first error of a writer, for callers that do not check it, as cobra does not.
+// sink remembers the first error of a writer, and then stops the command. So nobody else has to check it.
 type sink struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	stop context.CancelFunc
+	err  error
 }
 
 func (s *sink) Write(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
+	if s.err == nil {
+		if _, s.err = s.w.Write(p); s.err != nil {
+			s.stop()
+		}
 	}
-	n, err := s.w.Write(p)
-	s.err = err
-	return n, err
-}
-
-// failure says what to report: nothing if the reader has gone, as head does.
-func (s *sink) failure() error {
-	if errors.Is(s.err, syscall.EPIPE) || errors.Is(s.err, io.ErrClosedPipe) || errors.Is(s.err, fs.ErrClosed) {
-		return exit(exitFailure)
-	}
-	return badInput("check where standard output goes: a full disk?", "cannot write: %v", cause(s.err))
+	return len(p), s.err
 }
 
 // The exit statuses. There is no 2: hosts of agents read it as "block the agent".
@@ -106,7 +104,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// exit ends the program with a status, and prints nothing.
+// exit ends the program with a status, which may be 0, and prints nothing.
 func exit(status int) error { return &failure{status: status} }
 
 // badInput is about an input, a file or the machine, and misuse about the command line. The hint says what to do.
@@ -116,14 +114,6 @@ func badInput(hint, format string, args ...any) error {
 
 func misuse(hint, format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...), hint}
-}
-
-// ours words an error that RunE returns.
-func ours(err error) error {
-	if _, worded := errors.AsType[*failure](err); worded || err == nil {
-		return err
-	}
-	return badInput("no decision was made: "+showHuman, "%v", err)
 }
 
 // report prints err and returns the exit status. An error that is not ours is cobra's, about the command line.

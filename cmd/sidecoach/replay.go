@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,41 +23,45 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-type replayOptions struct {
+// replay goes through transcripts and decides at their pauses.
+type replay struct {
 	policy    policyFlags
 	judging   judging
 	yes, json bool
 	html      string
+
+	cmd        *cobra.Command
+	classifier classify.Classifier
+	answers    string // a folder with those of an LLM
+	labelled   labelled
+	bar        bar
+	sessions   []replaySession // with a pause
+	sum        replayTotal
 }
 
 func newReplay(t terminal) *cobra.Command {
-	var o replayOptions
-	cmd := &cobra.Command{
-		Use: "replay TRANSCRIPT… [flags]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return misuse("sidecoach replay ~/.claude/projects; "+transcript.Locations, "no transcript is named")
-			}
-			t.keyboard = t.keyboard && widthOf(cmd.ErrOrStderr()) > 0 // nobody sees a question in a file
-			return o.run(cmd, args, t)
-		},
-	}
-	f := cmd.Flags()
-	o.policy.register(f)
-	o.judging.register(f)
-	bind(f, "yes", &o.yes, "json", &o.json, "html", &o.html)
+	var r replay
+	cmd := command("replay TRANSCRIPT… [flags]", nil, func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return misuse("sidecoach replay ~/.claude/projects; "+transcript.Locations, "no transcript is named")
+		}
+		t.keyboard = t.keyboard && widthOf(cmd.ErrOrStderr()) > 0 // nobody sees a question in a file
+		return r.run(cmd, args, t)
+	})
+	r.policy.register(cmd.Flags())
+	r.judging.register(cmd.Flags())
+	bind(cmd.Flags(), "yes", &r.yes, "json", &r.json, "html", &r.html)
 	return cmd
 }
 
 // run does everything that can fail for free first, and asks before it sends anything.
-func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error {
-	if err := cmp.Or(o.judging.check(), checkPage(o.html)); err != nil {
+func (r *replay) run(cmd *cobra.Command, args []string, t terminal) error {
+	if err := cmp.Or(r.judging.check(), checkPage(r.html)); err != nil {
 		return err
 	}
-	if o.yes && !o.judging.asks() {
+	if r.yes && !r.judging.asks() {
 		return misuse("leave --yes out, or add --llm", "--yes answers a question that only --llm asks")
 	}
-	out, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	files, others, err := findTranscripts(args)
 	if err != nil {
 		return err
@@ -67,103 +70,71 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string, t terminal) error
 	if err != nil {
 		return err
 	}
-	r := &replay{policy: o.policy.policy(), classifier: heuristic, bar: newBar(stderr), sum: replayTotal{Others: others}}
-	ctx, release := interruptible(cmd.Context())
-	defer release()
-	if o.judging.asks() {
-		answers, err := os.MkdirTemp("", "sidecoach") // a resumed session begins with a copy of what came before
+	r.cmd, r.classifier, r.bar, r.sum.Others = cmd, heuristic, newBar(cmd.ErrOrStderr()), others
+	opts := evaluate.Options{Threshold: cmp.Or(r.policy.threshold, -1), Name: "heuristic"}
+	if r.judging.asks() {
+		err = r.useLLM(heuristic, len(files), t)
+		defer os.RemoveAll(r.answers)
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(answers)
-		if err := o.useLLM(r, heuristic, answers); err != nil {
-			return err
-		}
-		if err := o.askFirst(ctx, len(files), cmd.InOrStdin(), stderr, t); err != nil {
+		opts.Name = r.sum.LLM.Model
+	}
+	ctx, release := interruptible(cmd.Context())
+	defer release()
+	r.all(ctx, files)
+	if !r.json {
+		t.tell(cmd.OutOrStdout(), replayTable(r.sessions, r.sum))
+	}
+	if r.html != "" && !r.sum.Interrupted {
+		if err := r.labelled.page(r.html, opts); err != nil {
 			return err
 		}
 	}
-	var sessions []replaySession
-	r.show = func(kind string, v any) error {
-		if o.json {
-			return writeJSON(out, map[string]any{kind: v})
-		}
-		switch v := v.(type) {
-		case replaySession:
-			if v.Pauses > 0 {
-				sessions = append(sessions, v)
-			}
-		case replayFault:
-			complain(stderr, "sidecoach: "+v.File+": "+v.Fault)
-		case replayTotal:
-			return t.tell(out, replayTable(sessions, v))
-		}
-		return nil
-	}
-	total, err := r.all(ctx, files)
 	switch {
-	case err != nil:
-		return err
-	case total.Interrupted:
+	case r.sum.Interrupted:
 		return badInput("run it again", "interrupted: what was read until then is above; --html writes no page")
-	case o.html != "":
-		opts := evaluate.Options{Threshold: cmp.Or(o.policy.threshold, -1), Name: "heuristic"}
-		if total.LLM != nil {
-			opts.Name = total.LLM.Model
-		}
-		if err := r.labelled.page(o.html, opts); err != nil {
-			return err
-		}
-	}
-	switch {
-	case total.Fallbacks > 0 && total.LLM.Verdicts == 0:
+	case r.sum.Fallbacks > 0 && r.sum.LLM.Verdicts == 0:
 		return badInput("look at the server, the key and the model",
 			"the LLM failed on every output; the heuristic alone decided")
-	case total.Faults > 0:
+	case r.sum.Faults > 0:
 		return badInput("--json names each, with what is wrong", "%s of %s could not be read as a whole",
-			thousands(total.Faults), plural(len(files)+others-total.Others, "file"))
-	case total.Files == 0:
+			thousands(r.sum.Faults), plural(len(files)+others-r.sum.Others, "file"))
+	case r.sum.Files == 0:
 		return badInput(transcript.Locations, "there is no transcript")
 	}
 	return nil
 }
 
-// useLLM lets the LLM judge, which keeps its answers in a folder.
-func (o *replayOptions) useLLM(r *replay, heuristic *classify.Heuristic, answers string) error {
-	cfg, err := o.judging.config()
+// useLLM lets the LLM judge, if the human agrees to send it what is in the files.
+func (r *replay) useLLM(heuristic *classify.Heuristic, files int, t terminal) error {
+	cfg, err := r.judging.config()
 	if err != nil {
 		return err
 	}
-	cfg.NoBreaker = false
-	cfg.Timeout = cmp.Or(o.judging.Timeout, 2*time.Minute) // a busy server may ask to wait
-	cfg.Cache = &llm.DirCache{Dir: answers}
-	judge, err := o.judging.judge(cfg, heuristic)
-	r.classifier = o.judging.beside(heuristic, judge)
-	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: o.judging.modelName()}}
-	return err
-}
-
-func (o *replayOptions) askFirst(ctx context.Context, files int, stdin io.Reader, stderr io.Writer, t terminal) error {
-	if o.yes {
-		return nil
+	to := r.judging.modelName()
+	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: to}}
+	if !r.judging.isProgram() {
+		to += " at " + cmp.Or(cfg.BaseURL, "OpenAI")
 	}
-	if !t.keyboard {
+	switch {
+	case !r.yes && !t.keyboard:
 		return misuse("add --yes to send them without a question",
 			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
-	}
-	to := o.judging.modelName()
-	if !o.judging.isProgram() {
-		to += " at " + cmp.Or(o.judging.BaseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
-	}
-	yes, err := ask(ctx, stdin, stderr, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"),
-		visible(to)))
-	switch {
-	case err != nil:
-		return badInput("run it again", "interrupted: nothing was sent")
-	case !yes:
+	case !r.yes &&
+		!ask(r.cmd, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"), visible(to))):
 		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
 	}
-	return nil
+	// A resumed session begins with a copy of what came before.
+	if r.answers, err = os.MkdirTemp("", "sidecoach"); err != nil {
+		return err
+	}
+	cfg.NoBreaker = false
+	cfg.Timeout = cmp.Or(r.judging.Timeout, 2*time.Minute) // a busy server may ask to wait
+	cfg.Cache = &llm.DirCache{Dir: r.answers}
+	judge, err := r.judging.judge(cfg, heuristic)
+	r.classifier = r.judging.beside(heuristic, judge)
+	return err
 }
 
 type sessionFile struct {
@@ -191,8 +162,6 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 			_ = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 				switch {
 				case err != nil: // to open it fails again later, and is reported then
-				case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules"):
-					return fs.SkipDir
 				case entry.IsDir():
 					return nil
 				case among && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
@@ -200,16 +169,12 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 					return nil
 				}
 				key, _ := filepath.Abs(name) // it fails only where the current folder is gone
-				if real, err := filepath.EvalSymlinks(key); err == nil {
-					key = real
-				}
+				real, _ := filepath.EvalSymlinks(key)
+				key = cmp.Or(real, key)
 				if !seen[key] {
 					files = append(files, sessionFile{filepath.Clean(name), among && err == nil})
 				}
 				seen[key] = true
-				if err != nil {
-					return fs.SkipDir
-				}
 				return nil
 			})
 		}
@@ -300,21 +265,9 @@ type replayTotal struct {
 	Interrupted bool         `json:"interrupted,omitempty"` // there was more to read
 }
 
-type replay struct {
-	policy     autocontinue.Policy
-	classifier classify.Classifier
-	labelled   labelled
-	show       func(kind string, v any) error // shows a pause, a session, a fault or the total
-	bar        bar
-
-	sum    replayTotal
-	failed error // of showing, which ends everything
-}
-
 // all goes through the transcripts. It reports what is wrong with one of them, and reads the others. When ctx ends,
 // the total is of what was read until then.
-func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, error) {
-	defer r.bar.clear()
+func (r *replay) all(ctx context.Context, files []sessionFile) {
 	for i, file := range files {
 		if ctx.Err() != nil {
 			break
@@ -322,25 +275,28 @@ func (r *replay) all(ctx context.Context, files []sessionFile) (replayTotal, err
 		r.bar.show(i, len(files))
 		err := r.file(ctx, file)
 		switch {
-		case r.failed != nil:
-			return r.sum, r.failed
 		case err == nil || ctx.Err() != nil:
 		case file.among && (errors.Is(err, transcript.ErrFormat) || errors.Is(err, fs.ErrNotExist)): // a link to nowhere
 			r.sum.Others++
 		default:
 			r.sum.Faults++
 			r.bar.clear()
-			r.tell("fault", replayFault{masked(file.name), masked(strings.TrimPrefix(err.Error(), "transcript: "))})
+			fault := replayFault{file.name, strings.TrimPrefix(err.Error(), "transcript: ")}
+			if r.tell("fault", fault); !r.json {
+				complain(r.cmd.ErrOrStderr(), "sidecoach: "+fault.File+": "+fault.Fault)
+			}
 		}
 	}
 	r.sum.Interrupted, r.sum.Verdict = ctx.Err() != nil, worth(r.sum.Agrees, r.sum.Against)
 	r.bar.clear()
-	return r.sum, r.tell("total", r.sum)
+	r.tell("total", r.sum)
 }
 
-func (r *replay) tell(kind string, v any) error {
-	r.failed = cmp.Or(r.failed, r.show(kind, v))
-	return r.failed
+// tell prints a pause, a session, a fault or the total, with --json.
+func (r *replay) tell(kind string, v any) {
+	if r.json {
+		_ = writeJSON(r.cmd.OutOrStdout(), map[string]any{kind: v}) // see sink
+	}
 }
 
 func (r *replay) file(ctx context.Context, file sessionFile) error {
@@ -358,7 +314,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 	start := func(session string) (*autocontinue.AutoContinue, error) {
 		sessions = append(sessions,
 			&replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)})
-		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy, Secrets: ownSecrets()})
+		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy.policy(), Secrets: ownSecrets()})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
 		s := sessions[len(sessions)-1]
@@ -366,13 +322,16 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		s.count(p)
 		r.sum.count(p)
 		r.labelled.add(p, m)
-		return r.tell("pause", p)
+		r.tell("pause", p)
+		return nil
 	})
 	r.sum.Bytes += size
 	r.sum.LongLines += long
 	r.sum.Sessions += len(sessions)
 	for _, s := range sessions {
-		err = errors.Join(err, r.tell("session", *s))
+		if r.tell("session", *s); s.Pauses > 0 {
+			r.sessions = append(r.sessions, *s)
+		}
 	}
 	return err
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,7 +31,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false,
 		"": false, "yesterday\n": false} {
 		sent.Store(0)
-		o := replayOptions{judging: judging{useLLM: true, Config: llm.Config{Model: "judge", BaseURL: server.URL}}}
+		o := replay{judging: judging{useLLM: true, Config: llm.Config{Model: "judge", BaseURL: server.URL}}}
 		var shown, table strings.Builder
 		cmd := newReplay(terminal{})
 		cmd.SetContext(t.Context())
@@ -148,34 +146,3 @@ func TestReplayOfAnLLMThatFails(t *testing.T) {
 		})
 	}
 }
-
-// A question ends at the first interruption, and nothing is sent.
-func TestInterruptedQuestion(t *testing.T) {
-	never, w := io.Pipe()
-	defer w.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := ask(ctx, never, io.Discard, "Go on?")
-	assert.ErrorIs(t, err, context.Canceled)
-
-	server := meteredServer(t, func(string) (int, string) {
-		t.Error("something was sent")
-		return http.StatusOK, ""
-	})
-	o := replayOptions{judging: judging{useLLM: true, Config: llm.Config{BaseURL: server.URL}}}
-	cmd := newReplay(terminal{})
-	ctx, cancel = context.WithCancel(t.Context())
-	cmd.SetContext(ctx)
-	cmd.SetIn(never)
-	cmd.SetOut(io.Discard)
-	cmd.SetErr(writerFunc(func(p []byte) (int, error) { // the question
-		cancel()
-		return len(p), nil
-	}))
-	assert.EqualError(t, o.run(cmd, []string{replayFixture(t)}, terminal{keyboard: true}), "interrupted: nothing "+
-		"was sent")
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

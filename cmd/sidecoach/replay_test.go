@@ -449,16 +449,21 @@ func TestReplayOfFilesThatChange(t *testing.T) {
 			found, _, err := findTranscripts([]string{file})
 			require.NoError(t, err)
 			require.NoError(t, tt.change(file))
+			var out, errs strings.Builder
+			cmd := newReplay(terminal{})
+			cmd.SetOut(&out)
+			cmd.SetErr(&errs)
+			r := replay{cmd: cmd, classifier: heuristic, bar: newBar(io.Discard), json: true}
+			r.all(t.Context(), found)
+			assert.Equal(t, tt.pauses, r.sum.Pauses)
 			var faults []replayFault
-			r := replay{classifier: heuristic, bar: newBar(io.Discard), show: func(_ string, v any) error {
-				if f, ok := v.(replayFault); ok {
-					faults = append(faults, f)
+			for line := range strings.Lines(out.String()) {
+				var v struct{ Fault *replayFault }
+				require.NoError(t, json.Unmarshal([]byte(line), &v))
+				if v.Fault != nil {
+					faults = append(faults, *v.Fault)
 				}
-				return nil
-			}}
-			total, err := r.all(t.Context(), found)
-			require.NoError(t, err)
-			assert.Equal(t, tt.pauses, total.Pauses)
+			}
 			if tt.fault == "" {
 				assert.Empty(t, faults)
 				return

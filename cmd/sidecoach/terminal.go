@@ -66,7 +66,7 @@ var painted = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 const labelWidth = 10
 
-// tell writes lines to standard output, see [terminal.show].
+// tell writes lines to standard output, see [terminal.show]. The error may be ignored, see [sink].
 func (t terminal) tell(w io.Writer, lines string) error {
 	_, err := io.WriteString(w, t.show(lines))
 	return err
@@ -140,9 +140,7 @@ func oneLine(s string) string { return visible(strings.Join(strings.Fields(s), "
 func cut(s string, limit int) string { return plaintext.Line(masked(s), limit) }
 
 // quote returns a span of the agent's text on one line, in quotation marks, with at most limit characters between them.
-func quote(span string, limit int) string {
-	return `"` + plaintext.Cut(oneLine(span), limit) + `"`
-}
+func quote(span string, limit int) string { return `"` + plaintext.Cut(oneLine(span), limit) + `"` }
 
 // wrap breaks a line between words so that no part is wider than width columns, unless a word is. A width of 0 or less
 // breaks nothing, and a line in colour stays whole.

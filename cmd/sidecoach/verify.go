@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
@@ -21,82 +24,104 @@ import (
 	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
-// evidence are the flags that make a review: what is claimed, what is required, and what to look at.
-type evidence struct {
-	plan, report   string
-	config         verifier.Verifier
-	json, exitCode bool
+// reviewing are the flags that make a review: what is claimed, what is required, and what to look at.
+type reviewing struct {
+	plan, report, task, trace string
+	config                    verifier.Verifier
+	yes, json, exitCode       bool
 }
 
-func (o *evidence) register(f *pflag.FlagSet) {
-	bind(f, "plan", &o.plan, "report", &o.report, "baseline", &o.config.Baseline, "reviewed", &o.config.Reviewed)
-	o.registerRun(f)
+func newVerify(t terminal) *cobra.Command {
+	cmd := newReviewing("verify [flags] [-- COMMAND...]", "verification", t, (*reviewing).check)
+	const rest = " --task ID --trace FILE [flags] [-- COMMAND...]"
+	agent := func(cmd *cobra.Command, _ []string) error {
+		_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
+		return err
+	}
+	cmd.AddCommand(newReviewing("begin"+rest, "review", t, (*reviewing).begin),
+		newReviewing("record"+rest, "recorded", t, (*reviewing).record), command("agent", cobra.NoArgs, agent))
+	return cmd
 }
 
-func (o *evidence) registerRun(f *pflag.FlagSet) {
-	o.config.Timeout = cmdwitness.DefaultTimeout
-	env := &o.config.Environment
-	bind(f, "env", &env.Pass, "clean-env", &env.Clean, "timeout", &o.config.Timeout)
+// newReviewing returns a command that looks at the facts. What run returns is printed as that text of views.txt, or as JSON, and
+// --exit-code tells the status.
+func newReviewing(use, text string, t terminal,
+	run func(*reviewing, *cobra.Command, terminal) (result any, status int, err error),
+) *cobra.Command {
+	o := &reviewing{config: verifier.Verifier{Dir: ".", Timeout: cmdwitness.DefaultTimeout}}
+	cmd := command(use, nil, func(cmd *cobra.Command, args []string) error {
+		if err := o.take(cmd, args); err != nil {
+			return err
+		}
+		result, status, err := run(o, cmd, t)
+		switch {
+		case err != nil:
+		case o.json:
+			err = writeJSON(cmd.OutOrStdout(), result)
+		default:
+			err = t.tell(cmd.OutOrStdout(), view(text, result))
+		}
+		if err == nil && o.exitCode {
+			err = exit(status)
+		}
+		return err
+	})
+	f, name := cmd.Flags(), cmd.Name()
+	if name != "verify" {
+		bind(f, "task", &o.task, "trace", &o.trace)
+	}
+	if name != "record" {
+		bind(f, "plan", &o.plan, "report", &o.report, "baseline", &o.config.Baseline, "reviewed", &o.config.Reviewed)
+	}
+	bind(f, "env", &o.config.Environment.Pass, "clean-env", &o.config.Environment.Clean, "timeout", &o.config.Timeout)
+	if name == "verify" {
+		bind(f, "allow-unchecked", &o.config.AllowUnchecked, "yes", &o.yes)
+	}
+	bind(f, "json", &o.json)
+	if name != "begin" {
+		bind(f, "exit-code", &o.exitCode)
+	}
+	return cmd
 }
 
 // take reads the command behind "--" and checks the flags.
-func (o *evidence) take(cmd *cobra.Command, args []string) error {
+func (o *reviewing) take(cmd *cobra.Command, args []string) error {
 	usage := cmd.CommandPath() + " [flags] -- go test ./..."
-	if dash := cmd.ArgsLenAtDash(); dash < 0 && len(args) > 0 || dash > 0 {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case dash < 0 && len(args) > 0 || dash > 0:
 		return misuse(usage, "unknown argument %q: put a command to run after --", args[0])
-	}
-	if len(args) > 0 && args[0] == "" {
+	case len(args) > 0 && args[0] == "":
 		return misuse(usage, "the command is empty: is its variable set?")
-	}
-	if o.config.Timeout <= 0 {
+	case o.config.Timeout <= 0:
 		return misuse("give a time such as 10m or 90s", "--timeout cannot be %v", o.config.Timeout)
-	}
-	if o.config.Dir = "."; len(args) > 0 {
+	case len(args) > 0:
 		o.config.Commands = [][]string{args}
+	}
+	if dir, err := stateDir(""); err == nil {
+		o.config.Cache = filepath.Join(dir, "verify")
 	}
 	return notEmpty(cmd, "plan", "report", "baseline")
 }
 
-func newVerify(t terminal) *cobra.Command {
-	o := evidence{}
-	yes := false
-	cmd := &cobra.Command{
-		Use: "verify [flags] [-- COMMAND...]",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.take(cmd, args); err != nil {
-				return err
-			}
-			unseen, err := o.choose(cmd, t, yes)
-			if err != nil {
-				return err
-			}
-			ctx, stop := interruptible(cmd.Context())
-			defer stop()
-			v, err := o.look(ctx, "", cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			if unseen != "" {
-				v.Facts.Unseen = append(v.Facts.Unseen, unseen)
-			}
-			if err := o.print(cmd.OutOrStdout(), t, "verification", v); err != nil {
-				return err
-			}
-			if status := standings[v.standing].exit; o.exitCode && status != 0 {
-				return exit(status)
-			}
-			return nil
-		},
+func (o *reviewing) check(cmd *cobra.Command, t terminal) (any, int, error) {
+	unseen, err := o.choose(cmd, t)
+	if err != nil {
+		return nil, 0, err
 	}
-	o.register(cmd.Flags())
-	bind(cmd.Flags(), "allow-unchecked", &o.config.AllowUnchecked, "yes", &yes, "json", &o.json, "exit-code", &o.exitCode)
-	cmd.AddCommand(newVerifyBegin(t), newVerifyRecord(t), newVerifyAgent())
-	return cmd
+	v, err := o.look(cmd)
+	if err != nil {
+		return nil, 0, err
+	}
+	if unseen != "" {
+		v.Facts.Unseen = append(v.Facts.Unseen, unseen)
+	}
+	return v, standings[v.standing].exit, nil
 }
 
 // choose finds the command of the project where none is given, and asks whether to run it. It returns what is not seen
 // without it.
-func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen string, err error) {
+func (o *reviewing) choose(cmd *cobra.Command, t terminal) (unseen string, err error) {
 	if len(o.config.Commands) > 0 {
 		return "", nil
 	}
@@ -106,18 +131,13 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	unseen = "no test command was found: add -- COMMAND"
 	if command != nil {
 		unseen = fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by)
-		if yes || t.keyboard && o.report != "-" {
+		if o.yes || t.keyboard && o.report != "-" {
 			complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
-			if !yes {
-				yes, err = ask(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), "Run it in "+visible(root)+"?")
-			}
-			if err != nil {
-				return "", interrupted(err)
-			}
+			o.yes = o.yes || ask(cmd, "Run it in "+visible(root)+"?")
 		}
 	}
 	switch {
-	case yes && command != nil:
+	case o.yes && command != nil:
 		o.config.Commands, o.config.Dir = [][]string{command}, root
 		return "", nil
 	case o.plan == "" && o.report == "":
@@ -126,21 +146,9 @@ func (o *evidence) choose(cmd *cobra.Command, t terminal, yes bool) (unseen stri
 	return unseen, nil
 }
 
-func newVerifyAgent() *cobra.Command {
-	return withoutArguments("agent", func(cmd *cobra.Command) error {
-		_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
-		return err
-	})
-}
-
-func (o *evidence) verifier() *verifier.Verifier {
-	if dir, err := stateDir(""); err == nil {
-		o.config.Cache = filepath.Join(dir, "verify")
-	}
-	return &o.config
-}
-
-func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*verification, error) {
+func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
 	v := &verification{}
 	var requirements []verify.Requirement
 	var report verify.Report
@@ -151,11 +159,11 @@ func (o *evidence) look(ctx context.Context, task string, stdin io.Reader) (*ver
 		}
 	}
 	if o.report != "" {
-		if report, err = readReport(o.report, stdin); err != nil {
+		if report, err = readReport(o.report, cmd.InOrStdin()); err != nil {
 			return nil, err
 		}
 	}
-	if v.review, err = o.verifier().Review(ctx, verify.Task{ID: task}, requirements, report); err != nil {
+	if v.review, err = o.config.Review(ctx, verify.Task{ID: o.task}, requirements, report); err != nil {
 		return nil, interrupted(err)
 	}
 	if v.Facts = v.review.Facts(); o.config.Baseline != "" && v.Facts.Base == "" {
@@ -193,15 +201,20 @@ func interrupted(err error) error {
 }
 
 // requirements reads the plan as it was at the baseline, or as it is now, and says which.
-func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, string, error) {
+func (o *reviewing) requirements(ctx context.Context) ([]verify.Requirement, string, error) {
 	tree, name, err := openPlan(".", o.plan)
 	if err != nil {
 		return nil, "", err
 	}
 	defer tree.Close()
-	when := "as it was at " + o.config.Baseline
-	text, err := oldPlan(ctx, o.config.Baseline, name)
-	if errors.Is(err, fs.ErrNotExist) {
+	err = fs.ErrNotExist
+	when, text := "as it was at "+o.config.Baseline, []byte(nil)
+	if o.config.Baseline != "" {
+		git := &gitwitness.Witness{Dir: "."}
+		defer git.Close()
+		text, err = git.File(ctx, o.config.Baseline, name, plancriteria.MaxSize)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // there is no baseline, or the plan is newer
 		when = "as it is now"
 		text, err = fs.ReadFile(tree.FS(), name)
 	} else if err != nil {
@@ -216,16 +229,6 @@ func (o *evidence) requirements(ctx context.Context) ([]verify.Requirement, stri
 			"no criteria in the plan %q, %s: %s", name, when, strings.TrimPrefix(err.Error(), "plancriteria: "))
 	}
 	return verify.Requirements(c), when, nil
-}
-
-// oldPlan returns the plan at the baseline. Without a baseline, or where it is newer, there is none.
-func oldPlan(ctx context.Context, baseline, name string) ([]byte, error) {
-	if baseline == "" {
-		return nil, fs.ErrNotExist
-	}
-	git := &gitwitness.Witness{Dir: "."}
-	defer git.Close()
-	return git.File(ctx, baseline, name, plancriteria.MaxSize)
 }
 
 func readReport(name string, stdin io.Reader) (verify.Report, error) {
@@ -268,10 +271,134 @@ var standings = map[verify.Status]struct {
 	verify.Unverified: {string(verify.Unverified), yellow, 12},
 }
 
-// print writes a result as JSON, or as the text of that name in views.txt.
-func (o *evidence) print(w io.Writer, t terminal, name string, result any) error {
-	if o.json {
-		return writeJSON(w, result)
+func (o *reviewing) begin(cmd *cobra.Command, _ terminal) (any, int, error) {
+	file, err := o.open(true)
+	if err != nil {
+		return nil, 0, err
 	}
-	return t.tell(w, view(name, result))
+	v, err := o.look(cmd)
+	if err != nil {
+		return nil, 0, err
+	}
+	return v, 0, file.add(v.review.Started(time.Now()))
+}
+
+// stallAfter is how many times the same feedback is given before a person should look.
+const stallAfter = 3
+
+type recorded struct { // as JSON, overrides are a list, never null
+	Decision  verify.Decision `json:"decision"`
+	Overrides []string        `json:"overrides"`
+	Honesty   verify.Honesty  `json:"honesty"`
+	Stalled   bool            `json:"stalled"`
+}
+
+func (o *reviewing) record(cmd *cobra.Command, _ terminal) (any, int, error) {
+	file, err := o.open(false)
+	if err != nil {
+		return nil, 0, err
+	}
+	history := file.trace.History(o.task)
+	if len(history) == 0 || history[len(history)-1].Start == nil {
+		return nil, 0, badInput("call sidecoach verify begin with the same --task and --trace: what was seen then may have "+
+			"changed", "the task %q has no review without a decision in this trace", o.task)
+	}
+	text, err := readAll(cmd.InOrStdin(), "the decision")
+	if err != nil {
+		return nil, 0, err
+	}
+	d, err := verify.ParseDecision([]byte(text))
+	if err != nil {
+		return nil, 0, badInput("sidecoach verify agent shows the format", "cannot read the decision: %s",
+			strings.TrimPrefix(err.Error(), "verify: decision: "))
+	}
+	started := *history[len(history)-1].Start
+	if problems := verify.Lint(d, started.Requirements...); len(problems) > 0 {
+		return nil, 0, badInput("say what is wrong, in which file, and what would settle it", "nothing was recorded: %s",
+			strings.Join(problems, "; "))
+	}
+	for _, c := range o.config.Commands {
+		if !slices.ContainsFunc(started.Task.Commands, func(old []string) bool { return slices.Equal(old, c) }) {
+			started.Task.Commands = append(started.Task.Commands, c)
+		}
+	}
+	o.config.Baseline, o.config.Reviewed = started.Task.Baseline, started.Task.Reviewed
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	review := started.Resume()
+	if err := o.config.Observe(ctx, review); err != nil {
+		return nil, 0, interrupted(err)
+	}
+	d, overrides := review.Record(d)
+	events := review.Recorded(time.Now(), d, overrides)
+	status := standings[verify.NotMet].exit
+	if d.Verdict == verify.Approve {
+		status = 0
+	}
+	return recorded{d, append([]string{}, overrides...), review.Honesty(),
+		verify.Stalled(append(history, events...), stallAfter)}, status, file.add(events...)
+}
+
+// traceFile is the trace of reviews, on disk. For each trace that was written, the state folder has a file with the
+// checksum in its name. A trace without such a file was edited.
+type traceFile struct {
+	name  string
+	text  []byte
+	trace verify.Trace
+	state string // the folder of the checksums
+}
+
+// open opens the trace that begin and record share.
+func (o *reviewing) open(create bool) (*traceFile, error) {
+	switch {
+	case strings.TrimSpace(o.task) == "" || o.trace == "":
+		return nil, misuse("add --task ID and --trace FILE, the same for begin and record", "no task or no trace is named")
+	case create && o.plan == "" && o.report == "":
+		return nil, misuse("add --plan plan.md, --report report.md or both", "there is nothing to review")
+	}
+	state, err := stateDir("")
+	if err != nil {
+		return nil, err
+	}
+	o.config.Own = []string{o.trace}
+	t := &traceFile{name: o.trace, state: filepath.Join(state, "verify")}
+	t.text, err = readRegular(o.trace)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err == nil {
+		t.trace, err = verify.ReadTrace(t.text)
+	}
+	if err == nil && !exists(t.checksum()) {
+		err = errors.New("it was edited")
+	}
+	if err != nil {
+		return nil, badInput("name a file that sidecoach verify begin wrote", "cannot read the trace %q: %s", o.trace,
+			strings.TrimPrefix(cause(err).Error(), "verify: trace, "))
+	}
+	return t, nil
+}
+
+func (t *traceFile) checksum() string {
+	return filepath.Join(t.state, fmt.Sprintf("trace-%x", sha256.Sum256(t.text)))
+}
+
+// add appends events. The new checksum is written first and the old one removed last: a crash leaves a valid trace.
+func (t *traceFile) add(events ...verify.Event) error {
+	lines, err := verify.Trace(events).Lines()
+	if err != nil {
+		return err
+	}
+	old := t.checksum()
+	t.text = slices.Concat(t.text, lines)
+	if err = os.MkdirAll(t.state, 0o700); err == nil {
+		err = filestore.WriteFile(t.checksum(), nil, 0o600)
+	}
+	if err == nil {
+		err = filestore.WriteFile(t.name, t.text, 0o600)
+	}
+	if err == nil {
+		_ = os.Remove(old)
+	}
+	return cannot("write", t.name, err)
 }
