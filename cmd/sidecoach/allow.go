@@ -50,18 +50,14 @@ func (o *hookOptions) within(f project.Folder) (s setting, err error) {
 		return s, err
 	}
 	if templates := f.Part("coach"); templates != nil {
-		if s.coach, err = coach.New(coach.Config{Templates: templates}); err != nil {
-			return s, err
-		}
+		s.coach, err = coach.New(coach.Config{Templates: templates})
 	}
-	if lexicon := f.Part("lexicon"); lexicon != nil {
+	if lexicon := f.Part("lexicon"); lexicon != nil && err == nil {
 		s.phrases = []classify.Option{classify.Phrases(lexicon)}
-		if _, err = classify.NewHeuristic(s.phrases...); err != nil {
-			return s, err
-		}
+		_, err = classify.NewHeuristic(s.phrases...)
 	}
 	s.skills, s.skipped = f.Skills()
-	return s, nil
+	return s, err
 }
 
 // with returns the flags with the defaults of a project's config.json. Trust in the folder covers neither the state nor
@@ -74,7 +70,7 @@ func (o *hookOptions) with(config []byte) (*hookOptions, error) {
 	if err := json.Unmarshal(config, &values); err != nil {
 		return nil, fmt.Errorf("config.json: %w", err)
 	}
-	n := newHookOptions(noFlags())
+	n := newHookOptions(new(pflag.FlagSet))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if n.flags.Lookup(name) == nil || name == "state" || name == "prompt" {
 			return nil, fmt.Errorf("config.json: unknown key %q", name)
@@ -107,7 +103,7 @@ func newAllow(t terminal) *cobra.Command {
 		if err != nil {
 			return badInput("make the folder .sidecoach in your project", "%s", strings.TrimPrefix(err.Error(), "project: "))
 		}
-		s, err := newHookOptions(noFlags()).within(f)
+		s, err := newHookOptions(new(pflag.FlagSet)).within(f)
 		if err != nil {
 			return badInput("correct the file, then run sidecoach allow again", "the folder cannot be used: %v", err)
 		}

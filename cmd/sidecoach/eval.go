@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -93,10 +94,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	} else {
 		err = o.view.Text(cmd.OutOrStdout())
 	}
-	if err == nil {
-		err = writePage(o.html, o.view)
-	}
-	if err != nil {
+	if err = errors.Join(err, writePage(o.html, o.view)); err != nil {
 		return err
 	}
 	return o.unmet()
@@ -126,7 +124,7 @@ func (o *evalOptions) check() error {
 		}
 		o.view.Requirements = append(o.view.Requirements, r)
 	}
-	return checkPage(o.html)
+	return cmp.Or(o.judging.check(), checkPage(o.html))
 }
 
 type variant struct {
@@ -137,9 +135,6 @@ type variant struct {
 func (o *evalOptions) variants() (list []variant, err error) {
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
-		return nil, err
-	}
-	if err := o.judging.check(); err != nil {
 		return nil, err
 	}
 	if !o.judging.asks() {
@@ -167,7 +162,8 @@ func (o *evalOptions) variants() (list []variant, err error) {
 			if err != nil {
 				return nil, err
 			}
-			name := fmt.Sprintf("%s, prompt %s %s", j.modelName(), cmp.Or(prompt, "built-in"), promptHash(judge))
+			hash := sha256.Sum256([]byte(judge.Request(classify.Input{}).System))
+			name := fmt.Sprintf("%s, prompt %s %.4x", j.modelName(), cmp.Or(prompt, "built-in"), hash)
 			v := variant{"llm " + name, judge}
 			if j.certain != 0 {
 				v.name, v.classifier = fmt.Sprintf("cascade %s, certain %v", name, j.certain),

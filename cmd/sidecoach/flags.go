@@ -113,12 +113,6 @@ func (o *policyFlags) policy() autocontinue.Policy {
 	}
 }
 
-func noFlags() *pflag.FlagSet {
-	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.SortFlags = false
-	return f
-}
-
 // notEmpty returns what is wrong with flags that were given without a value. A script whose variable is unset would
 // lose its guards without a word.
 func notEmpty(cmd *cobra.Command, names ...string) error {

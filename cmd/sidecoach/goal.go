@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/project"
@@ -100,9 +100,11 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 			return err
 		}
 	}
-	var checks []plancriteria.Check
+	add := func(c plancriteria.Check) {
+		g.Criteria = append(g.Criteria, verifier.Criterion{Text: c.String(), Checks: []plancriteria.Check{c}})
+	}
 	for _, line := range o.checks {
-		checks = append(checks, plancriteria.Check{Command: line})
+		add(plancriteria.Check{Command: line})
 	}
 	for _, file := range o.files {
 		name, word, has := strings.Cut(file, "=")
@@ -113,10 +115,7 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 		if has {
 			check.Words = []string{word}
 		}
-		checks = append(checks, check)
-	}
-	for _, c := range checks {
-		g.Criteria = append(g.Criteria, verifier.Criterion{Text: c.String(), Checks: []plancriteria.Check{c}})
+		add(check)
 	}
 	if err := g.Check(); err != nil {
 		return misuse("sidecoach goal set --help shows how", "%v", err)
@@ -143,7 +142,7 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 			}
 		}
 	}
-	s, _ := newHookOptions(noFlags()).in(cmd.Context(), projects, ".") // without the folder there are other skills
+	s, _ := newHookOptions(new(pflag.FlagSet)).in(cmd.Context(), projects, ".") // without the folder there are other skills
 	for _, stage := range g.Stages {
 		if _, ok := s.registry().Detect(skills.Query{Text: stage, Phase: stage}); !ok {
 			for _, why := range s.skipped {
@@ -180,14 +179,10 @@ func readGoal(g *project.Goal) error {
 
 // goalTable is a goal as a table: each criterion, how it is checked, whether it is met, and since when.
 func goalTable(g project.Goal, root string) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, view("goal", struct {
+	return view("goal", struct {
 		project.Goal
 		Root string
-	}{g, root}))
-	w.Flush()
-	return b.String()
+	}{g, root})
 }
 
 // checkInWords says how a criterion is checked; "" if its text says it.
@@ -216,13 +211,12 @@ func confirm(cmd *cobra.Command, t terminal, yes bool, question string) error {
 	if agent := project.AgentIn(os.Getenv); agent != "" {
 		return misuse("run it yourself, in a terminal of yours", "%s runs this command, and only the human may", agent)
 	}
-	if yes {
+	switch {
+	case yes:
 		return nil
-	}
-	if !t.keyboard {
+	case !t.keyboard:
 		return misuse("run it in a terminal, or add --yes", "nobody is there to confirm it")
-	}
-	if !ask(cmd, question) {
+	case !ask(cmd, question):
 		return badInput("answer y to go on", "nothing was changed")
 	}
 	return nil

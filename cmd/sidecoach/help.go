@@ -68,7 +68,7 @@ var licences string
 
 // topics are what sidecoach help tells of, beside the commands.
 func topics() []*cobra.Command {
-	f := noFlags()
+	f := new(pflag.FlagSet)
 	new(judging).register(f)
 	f.VisitAll(func(flag *pflag.Flag) { flag.Usage = usage(flag, "") })
 	judge, _ := helpTexts.ReadFile("help/topics/judge.txt") // it is there

@@ -117,7 +117,7 @@ func TestPolicyFlags(t *testing.T) {
 	} {
 		for in, want := range values {
 			var o policyFlags
-			f := noFlags()
+			f := new(pflag.FlagSet)
 			o.register(f)
 			before := o.policy()
 			require.NoError(t, f.Set(flag, in), in)
@@ -132,7 +132,7 @@ func TestPolicyFlags(t *testing.T) {
 	} {
 		for _, in := range values {
 			var o policyFlags
-			f := noFlags()
+			f := new(pflag.FlagSet)
 			o.register(f)
 			before := o
 			assert.Error(t, f.Set(flag, in), in)

@@ -47,7 +47,7 @@ func newHookOptions(f *pflag.FlagSet) *hookOptions {
 // given returns the flags of a hook that were given to install, as a command line has them. Folders become absolute: a
 // host runs its hooks wherever the agent works.
 func (o *hookOptions) given() (words []string, err error) {
-	own := newHookOptions(noFlags()).flags
+	own := newHookOptions(new(pflag.FlagSet)).flags
 	o.flags.Visit(func(f *pflag.Flag) {
 		if own.Lookup(f.Name) == nil || f.Value.String() == f.DefValue {
 			return
@@ -156,7 +156,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	return watchdog{more: k.verifies.Load, parent: os.Getppid, exit: exit}.run(ctx, func(ctx context.Context) error {
+	return watchdog{parent: os.Getppid, exit: exit}.run(ctx, func(ctx context.Context) error {
 		defer func() {
 			if p := recover(); p != nil {
 				k.note("internal error: no decision")
@@ -233,7 +233,6 @@ func (o *hookOptions) answer(
 			if unbound := o.pursue(ctx, h, projects, k, p, &cfg); unbound != nil {
 				k.warn(unbound)
 			}
-			k.verifies.Store(cfg.Verifier != nil)
 			return cfg, err
 		},
 	})
@@ -320,9 +319,8 @@ const (
 // watchdog ends a hook that takes too long, whatever it is doing. Hosts such as Gemini CLI wait for a hook even after
 // they have sent it a signal. The context of the hook ends first, and with it the commands that the hook has started.
 type watchdog struct {
-	more   func() bool // reports whether verifySeconds are added to the limit
-	parent func() int  // the ID of the process that waits for the hook
-	exit   func()      // ends the process
+	parent func() int // the ID of the process that waits for the hook
+	exit   func()     // ends the process
 }
 
 // run calls do and returns its error. It calls w.exit if do has not returned [hookGrace] after its context has ended.
@@ -333,9 +331,8 @@ func (w watchdog) run(ctx context.Context, do func(context.Context) error) error
 	defer close(done)
 	go func() {
 		defer func() { _ = recover() }() // the runtime's exit status means "block" to a host
-		limit := hookSeconds*time.Second - hookMargin
 		for start, host := time.Now(), w.parent(); ctx.Err() == nil; time.Sleep(parentCheck) {
-			if took := time.Since(start); took >= limit && !w.more() || took >= limit+verifySeconds*time.Second {
+			if time.Since(start) >= hookSeconds*time.Second-hookMargin {
 				cancel(errors.New("the time for a hook is over"))
 			} else if w.parent() != host {
 				cancel(errors.New("the host has gone"))

@@ -22,11 +22,9 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
-// hookSeconds is how long a hook takes at most when it verifies nothing; with verifySeconds it is what a host waits for
-// a hook. The LLM gets at most hookJudgeLimit of it.
 const (
-	hookSeconds    = 60
-	hookJudgeLimit = (hookSeconds - 15) * time.Second
+	hookSeconds    = verifySeconds + 60 // that a host waits for a hook
+	hookJudgeLimit = 45 * time.Second   // the LLM's part of it
 )
 
 type installOptions struct {
@@ -106,10 +104,9 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 		return err
 	}
 	log := "sidecoach log"
-	for _, flag := range h.Flags {
-		if strings.HasPrefix(flag, "--state=") {
-			log += " " + h.Quote(flag)
-		}
+	if dir := o.hook.keeper.state; dir != "" {
+		dir, _ = filepath.Abs(dir)
+		log += " " + h.Quote("--state="+dir)
 	}
 	for line := range strings.Lines(view("installed", map[string]any{"Host": host, "File": file, "Log": log,
 		"Written": o.write, "Writable": h.Writable(), "Project": o.project})) {
@@ -119,16 +116,20 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 }
 
 func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
-	h = install.Hook{Host: host, Timeout: hookSeconds + verifySeconds}
+	h = install.Hook{Host: host, Timeout: hookSeconds}
 	judging, stderr := &o.hook.judging, cmd.ErrOrStderr()
 	if err := judging.check(); err != nil {
 		return h, err
 	}
 	if judging.Timeout > hookJudgeLimit {
-		hint := fmt.Sprintf("a hook takes at most %d seconds, so give the LLM at most %v", hookSeconds, hookJudgeLimit)
+		hint := fmt.Sprintf("the host waits for the hook, so give the LLM at most %v", hookJudgeLimit)
 		return h, misuse(hint, "--timeout %s is too long for a hook", judging.Timeout)
 	}
-	if missing := judging.missing(); missing != nil {
+	_, missing := judging.classifier()
+	if missing == nil && judging.isProgram() {
+		_, missing = exec.LookPath(judging.program().Program())
+	}
+	if missing != nil {
 		complain(stderr, fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))
 	}
 	if c := o.hook.verify; c.words != nil {

@@ -262,27 +262,25 @@ func TestCursorHookInstalledTwice(t *testing.T) {
 func TestWatchdog(t *testing.T) {
 	ends := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	hangs := func(context.Context) error { time.Sleep(time.Hour); return errors.New("late") }
-	const limit, more = hookSeconds*time.Second - hookMargin, verifySeconds * time.Second
+	const limit = hookSeconds*time.Second - hookMargin
 	for name, tt := range map[string]struct {
 		do      func(context.Context) error
-		more    bool
 		orphan  time.Duration // when the host goes
 		want    string
 		took    time.Duration
 		exitsAt time.Duration // 0 is never
 	}{
-		"in time":       {func(context.Context) error { return nil }, false, 0, "", 0, 0},
-		"its own error": {func(context.Context) error { return errors.New("own") }, false, 0, "own", 0, 0},
-		"too late":      {ends, false, 0, "no decision: the time for a hook is over", limit, 0},
-		"more time":     {ends, true, 0, "no decision: the time for a hook is over", limit + more, 0},
-		"host gone":     {ends, false, 3 * time.Second, "no decision: the host has gone", 3 * time.Second, 0},
-		"hangs":         {hangs, false, 0, "no decision: the time for a hook is over", time.Hour, limit + hookGrace},
+		"in time":       {func(context.Context) error { return nil }, 0, "", 0, 0},
+		"its own error": {func(context.Context) error { return errors.New("own") }, 0, "own", 0, 0},
+		"too late":      {ends, 0, "no decision: the time for a hook is over", limit, 0},
+		"host gone":     {ends, 3 * time.Second, "no decision: the host has gone", 3 * time.Second, 0},
+		"hangs":         {hangs, 0, "no decision: the time for a hook is over", time.Hour, limit + hookGrace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				exited := time.Duration(0)
-				w := watchdog{more: func() bool { return tt.more }, exit: func() {
+				w := watchdog{exit: func() {
 					exited = time.Since(start)
 				}, parent: func() int {
 					if tt.orphan > 0 && time.Since(start) >= tt.orphan {

@@ -21,8 +21,7 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
-// verifySeconds is how long a hook verifies, everything included: the command, its second run, and the baseline. A host
-// waits so much longer for a hook that verifies.
+// verifySeconds is how long a hook verifies, everything included: the command, its second run, and the baseline.
 const verifySeconds = 300
 
 // verifier returns what checks a claim of completion, nil without a command.
@@ -38,27 +37,21 @@ func (o *hookOptions) verifier(state, session, dir string, plans fs.FS) autocont
 		Dir: cmp.Or(s.Root, cmdwitness.Root(dir)), Commands: [][]string{o.verify.words}, Base: s.Last, First: s.First,
 		Plans: plans, Timeout: verifySeconds * time.Second, Cache: filepath.Join(state, "verify"),
 	}
-	return timedVerifier{v, s.Why}
+	return timedVerifier{v}
 }
 
 // timedVerifier gives up before the host does. The result is then unverified.
-type timedVerifier struct {
-	autocontinue.Verifier
-	why string // why there is no baseline
-}
+type timedVerifier struct{ autocontinue.Verifier }
 
 func (t timedVerifier) Verify(
 	ctx context.Context, out autocontinue.Output, r classify.Result,
 ) (autocontinue.Verification, error) {
 	ctx, cancel := context.WithTimeout(ctx, verifySeconds*time.Second)
 	defer cancel()
-	v, err := t.Verifier.Verify(ctx, out, r)
-	if v.Status == autocontinue.Unverified && t.why != "" {
-		v.Note = strings.TrimSpace(v.Note + " There is no baseline: " + t.why + ".")
-	}
-	return v, err
+	return t.Verifier.Verify(ctx, out, r)
 }
 
+// pursue makes the goal of the session, if it has one, part of what decides.
 func (s setting) pursue(
 	ctx context.Context, h hook.Host, projects *project.Projects, k *keeper, p *hook.Pause, cfg *autocontinue.Config,
 ) error {
@@ -68,8 +61,10 @@ func (s setting) pursue(
 	}
 	goal := verifier.Goal{Dir: g.Dir, Criteria: g.Criteria, Timeout: (verifySeconds - 60) * time.Second,
 		Limit: g.Limit(time.Now()), Next: cfg.Verifier}
-	if goal.Judge, err = s.criteriaJudge(k.dir, p.Output.Session, g.Dir); err != nil {
-		return err
+	if s.judging.asks() {
+		goal.Judge = func(ctx context.Context, out autocontinue.Output, open []string) ([]verify.RequirementCheck, error) {
+			return s.judgeCriteria(ctx, k.dir, g.Dir, out, open)
+		}
 	}
 	if g.Continues > 0 {
 		cfg.Policy.MaxContinues, goal.Cap = g.Continues, "the goal"
@@ -79,7 +74,7 @@ func (s setting) pursue(
 	}
 	seen, journal := g.Criteria, cfg.Observer
 	goal.Seen = func(list []verifier.Criterion) { seen = list }
-	p.Output.Stages, cfg.Verifier = g.Stages, timedVerifier{goal, ""}
+	p.Output.Stages, cfg.Verifier = g.Stages, timedVerifier{goal}
 	cfg.Observer = autocontinue.ObserverFunc(func(ctx context.Context, e autocontinue.Event) error {
 		err := projects.Change(ctx, root, g.Set, func(g *project.Goal) {
 			g.Criteria, g.Stage = seen, max(g.Stage, e.Decision.Stage)
@@ -92,13 +87,10 @@ func (s setting) pursue(
 	return nil
 }
 
-// criteriaJudge returns what decides about criteria without a check, nil without a judge.
-func (s setting) criteriaJudge(state, session, dir string) (
-	func(context.Context, autocontinue.Output, []string) ([]verify.RequirementCheck, error), error,
-) {
-	if !s.judging.asks() {
-		return nil, nil
-	}
+// judgeCriteria asks the judge about criteria without a check. It sees what changed since the session began.
+func (s setting) judgeCriteria(
+	ctx context.Context, state, dir string, out autocontinue.Output, criteria []string,
+) ([]verify.RequirementCheck, error) {
 	cfg, err := s.judging.config()
 	if err != nil {
 		return nil, err
@@ -108,14 +100,14 @@ func (s setting) criteriaJudge(state, session, dir string) (
 		return nil, err
 	}
 	judge, err := llmjudge.New(client)
-	return func(ctx context.Context, out autocontinue.Output, criteria []string) ([]verify.RequirementCheck, error) {
-		work := llmjudge.Work{Task: out.Request, Report: out.Text}
-		git := &gitwitness.Witness{Dir: dir, Base: verifier.Recall(state, session).First}
-		defer git.Close()
-		var err error
-		if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
-			work.Whole = false // then nothing is met
-		}
-		return judge.Criteria(ctx, criteria, work)
-	}, err
+	if err != nil {
+		return nil, err
+	}
+	work := llmjudge.Work{Task: out.Request, Report: out.Text}
+	git := &gitwitness.Witness{Dir: dir, Base: verifier.Recall(state, out.Session).First}
+	defer git.Close()
+	if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
+		work.Whole = false // then nothing is met
+	}
+	return judge.Criteria(ctx, criteria, work)
 }

@@ -2,11 +2,8 @@ package main
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -84,19 +81,16 @@ func (o *judging) check() error {
 	return nil
 }
 
-// config says what is asked. A server that cannot be asked is an error.
+// config says what is asked, after check. A server that cannot be asked is an error.
 func (o *judging) config() (llm.Config, error) {
 	cfg := o.Config
 	cfg.Format, cfg.NoBreaker = o.format.value, true // one call, or a measurement
-	if err := o.check(); err != nil {
-		return cfg, err
-	}
 	if o.given("temperature") != "" {
 		cfg.Temperature = &o.temperature
 	}
 	if o.isProgram() {
 		cfg.Timeout = cmp.Or(o.Timeout, programTimeout)
-		cfg.Command = llm.Command{Agent: o.agent.value, Args: o.command.words}
+		cfg.Command = o.program()
 		return cfg, nil
 	}
 	cfg.Model = o.modelName()
@@ -107,6 +101,10 @@ func (o *judging) config() (llm.Config, error) {
 			"no key: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
 	}
 	return cfg, nil
+}
+
+func (o *judging) program() llm.Command {
+	return llm.Command{Agent: o.agent.value, Args: o.command.words}
 }
 
 func (o *judging) modelName() string {
@@ -143,10 +141,6 @@ func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Cla
 	return judge, nil
 }
 
-func promptHash(judge *llm.Classifier) string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(judge.Request(classify.Input{}).System)))[:8]
-}
-
 // classifier returns the classifier of a single decision. If the LLM has no answer, the heuristic answers, and the
 // decision says why.
 func (o *judging) classifier(phrases ...classify.Option) (classify.Classifier, error) {
@@ -161,26 +155,19 @@ func (o *judging) classifier(phrases ...classify.Option) (classify.Classifier, e
 	if err != nil {
 		return nil, err
 	}
+	return o.beside(heuristic, cfg)
+}
+
+// beside returns the LLM of a configuration beside the heuristic.
+func (o *judging) beside(heuristic *classify.Heuristic, cfg llm.Config) (classify.Classifier, error) {
 	judge, err := o.judge(cfg, heuristic)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case o.certain != 0:
+		return classify.Cascade(heuristic, judge, o.certain), nil
 	}
-	return o.beside(heuristic, judge), nil
-}
-
-func (o *judging) beside(heuristic, judge classify.Classifier) classify.Classifier {
-	if o.certain != 0 {
-		return classify.Cascade(heuristic, judge, o.certain)
-	}
-	return classify.Fallback(judge, heuristic)
-}
-
-func (o *judging) missing() error {
-	_, err := o.classifier()
-	if err == nil && o.isProgram() {
-		_, err = exec.LookPath(llm.Command{Agent: o.agent.value, Args: o.command.words}.Program())
-	}
-	return err
+	return classify.Fallback(judge, heuristic), nil
 }
 
 func newPrompt() *cobra.Command {

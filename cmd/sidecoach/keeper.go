@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -62,7 +61,6 @@ type keeper struct {
 	session  string
 	lacks    string              // why facts of the transcript are missing
 	notify   []string            // the command that tells the human; nil is none
-	verifies atomic.Bool         // this may take longer
 	folder   string              // where the agent works
 	last     *autocontinue.Event // the decision; nil before it
 	lost     bool                // the state could not be read and was set aside

@@ -19,20 +19,8 @@ const (
 // render writes a decision for a person: one line with the action and why, the agent's words that led to it, and the
 // message to the agent or the note for the human.
 func render(d autocontinue.Decision, text string) string {
-	shown := struct {
-		autocontinue.Decision
-		Headline, Missing string
-		Signals, Lines    []string
-		More              int
-	}{Decision: d, Headline: headline(d), Missing: evidenceInWords(d.Result.Missing(nil))}
-	shown.Signals, shown.More = signals(d.Result, text)
-	if d.Result.Reason == verdictInWords(d) {
-		shown.Result.Reason = ""
-	}
-	if d.Action == autocontinue.Continue {
-		shown.Lines = slices.Collect(strings.Lines(d.Message))
-	}
-	return view("decision", shown)
+	rows, more := signals(d.Result, text)
+	return view("decision", map[string]any{"Decision": d, "Signals": rows, "More": more})
 }
 
 // verdictInWords is the type of the output, "" if nobody read it.

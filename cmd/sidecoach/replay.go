@@ -112,19 +112,6 @@ func (r *replay) useLLM(heuristic *classify.Heuristic, files int, t terminal) er
 	if err != nil {
 		return err
 	}
-	to := r.judging.modelName()
-	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: to}}
-	if !r.judging.isProgram() {
-		to += " at " + cmp.Or(cfg.BaseURL, "OpenAI")
-	}
-	switch {
-	case !r.yes && !t.keyboard:
-		return misuse("add --yes to send them without a question",
-			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
-	case !r.yes &&
-		!ask(r.cmd, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"), visible(to))):
-		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
-	}
 	// A resumed session begins with a copy of what came before.
 	if r.answers, err = os.MkdirTemp("", "sidecoach"); err != nil {
 		return err
@@ -132,9 +119,24 @@ func (r *replay) useLLM(heuristic *classify.Heuristic, files int, t terminal) er
 	cfg.NoBreaker = false
 	cfg.Timeout = cmp.Or(r.judging.Timeout, 2*time.Minute) // a busy server may ask to wait
 	cfg.Cache = &llm.DirCache{Dir: r.answers}
-	judge, err := r.judging.judge(cfg, heuristic)
-	r.classifier = r.judging.beside(heuristic, judge)
-	return err
+	if r.classifier, err = r.judging.beside(heuristic, cfg); err != nil {
+		return err
+	}
+	to := r.judging.modelName()
+	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: to}}
+	if !r.judging.isProgram() {
+		to += " at " + cmp.Or(cfg.BaseURL, "OpenAI")
+	}
+	switch {
+	case r.yes:
+		return nil
+	case !t.keyboard:
+		return misuse("add --yes to send them without a question",
+			"--llm sends the agents' words away, and there is no terminal to ask whether it may")
+	case !ask(r.cmd, fmt.Sprintf("Send what the agents wrote in %s to %s?", plural(files, "file"), visible(to))):
+		return badInput("leave --llm out to use the heuristic alone", "nothing was sent")
+	}
+	return nil
 }
 
 type sessionFile struct {

@@ -73,7 +73,7 @@ func (t terminal) tell(w io.Writer, lines string) error {
 }
 
 // show returns lines as the terminal shows them: wrapped, and in colour where it has colours. A line with a tab is a
-// label and a text, a line that begins with "!" is a warning, and an empty line does not count.
+// label and a text, and an empty line does not count.
 func (t terminal) show(lines string) string {
 	if !t.color {
 		lines = painted.ReplaceAllString(lines, "")
@@ -81,9 +81,8 @@ func (t terminal) show(lines string) string {
 	shown := ""
 	for line := range strings.SplitSeq(lines, "\n") {
 		label, text, isRow := strings.Cut(line, "\t")
-		warning, isWarning := strings.CutPrefix(line, "!")
 		switch {
-		case isRow && text == "":
+		case line == "" || isRow && text == "":
 		case isRow:
 			indent := label[:len(label)-len(strings.TrimLeft(label, " "))]
 			for _, part := range wrap(text, t.width-labelWidth-2-len(indent)) {
@@ -93,10 +92,8 @@ func (t terminal) show(lines string) string {
 				shown += "  " + label + part + "\n"
 				label = indent
 			}
-		case isWarning && t.color:
-			shown += paint(yellow, warning) + "\n"
-		case line != "":
-			for _, part := range wrap(warning, t.width) {
+		default:
+			for _, part := range wrap(line, t.width) {
 				shown += strings.TrimRight(part, " ") + "\n"
 			}
 		}
@@ -111,12 +108,12 @@ var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "visible": visible, "cut": cut, "quote": quote, "join": strings.Join, "words": words,
 		"plural": plural, "thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
-		"headline": headline,
+		"headline": headline, "verdict": verdictInWords, "evidence": evidenceInWords,
 		"bold":     func(s string) string { return paint(bold, s) },
 		"dim":      func(s string) string { return paint(dim, s) },
 		"yellow":   func(s string) string { return paint(yellow, s) },
 		"time":     func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
-		"unended":  func(s string) string { return strings.TrimRight(s, "\r\n") },
+		"lines":    func(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") },
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },
 		"plus":     func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 		"value": func(x *float64) float64 { return *x },

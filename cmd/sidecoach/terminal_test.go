@@ -164,7 +164,7 @@ func TestViewsKeepDataOnItsLine(t *testing.T) {
 	for name, plain := range texts("x") {
 		show := func(data any) string {
 			if g, ok := data.(project.Goal); ok {
-				return goalTable(g, g.Plan)
+				return terminal{}.show(goalTable(g, g.Plan))
 			}
 			return terminal{}.show(view(name, data))
 		}
