@@ -18,74 +18,61 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// setting is what holds for a session of the hook: its flags, and what the human allowed of the project's folder.
-type setting struct {
-	*hookOptions
-	coach   *coach.Coach
-	phrases []classify.Option
-	skills  []skills.Skill
-	skipped []error // why files of skills are left out
-}
-
-// in returns what holds in a folder. The error says why the project's folder is ignored.
-func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir string) (setting, error) {
-	var s setting
+// in returns the options that hold in a folder, with what the human allowed of the project's folder .sidecoach. The error
+// says why that is ignored.
+func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir string) (*hookOptions, error) {
 	f, err := projects.Folder(ctx, dir)
+	var n *hookOptions
 	if err == nil {
-		s, err = o.within(f)
+		n, err = o.within(f)
 	}
 	if err != nil {
-		s = setting{hookOptions: o}
+		alone := *o
+		n = &alone
 		err = fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
 	}
 	if home, unknown := os.UserHomeDir(); unknown == nil {
 		own, skipped := skills.FromFS(os.DirFS(home), skills.Folders()...)
-		s.skills, s.skipped = append(s.skills, own...), append(s.skipped, skipped...)
+		n.skills, n.skipped = append(n.skills, own...), append(n.skipped, skipped...)
 	}
-	return s, err
+	return n, err
 }
 
-func (o *hookOptions) within(f project.Folder) (s setting, err error) {
-	if s.hookOptions, err = o.with(f.Config()); err != nil {
-		return s, err
-	}
-	if templates := f.Part("coach"); templates != nil {
-		s.coach, err = coach.New(coach.Config{Templates: templates})
-	}
-	if lexicon := f.Part("lexicon"); lexicon != nil && err == nil {
-		s.phrases = []classify.Option{classify.Phrases(lexicon)}
-		_, err = classify.NewHeuristic(s.phrases...)
-	}
-	s.skills, s.skipped = f.Skills()
-	return s, err
-}
-
-// with returns the flags with the defaults of a project's config.json. Trust in the folder covers neither the state nor
-// a prompt, which are other folders.
-func (o *hookOptions) with(config []byte) (*hookOptions, error) {
-	if config == nil {
-		return o, nil
-	}
-	var values map[string]any
-	if err := json.Unmarshal(config, &values); err != nil {
-		return nil, fmt.Errorf("config.json: %w", err)
-	}
+// within adds what a project's folder has. Its config.json has defaults of the flags. Trust in the folder covers neither
+// the state nor a prompt, which are other folders.
+func (o *hookOptions) within(f project.Folder) (*hookOptions, error) {
 	n := newHookOptions(new(pflag.FlagSet))
+	values := map[string]any{}
+	var err error
+	if config := f.Config(); config != nil {
+		err = json.Unmarshal(config, &values)
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if n.flags.Lookup(name) == nil || name == "state" || name == "prompt" {
-			return nil, fmt.Errorf("config.json: unknown key %q", name)
+			err = fmt.Errorf("unknown key %q", name)
 		}
-		if err := n.flags.Set(name, fmt.Sprint(values[name])); err != nil {
-			return nil, fmt.Errorf("config.json: %w", err)
+		if err == nil {
+			err = n.flags.Set(name, fmt.Sprint(values[name]))
 		}
 	}
+	if err != nil {
+		return nil, fmt.Errorf("config.json: %w", err)
+	}
 	o.flags.Visit(func(f *pflag.Flag) { _ = n.flags.Set(f.Name, f.Value.String()) }) // a command has others, too
-	return n, nil
+	if templates := f.Part("coach"); templates != nil {
+		n.coach, err = coach.New(coach.Config{Templates: templates})
+	}
+	if lexicon := f.Part("lexicon"); lexicon != nil && err == nil {
+		n.phrases = []classify.Option{classify.Phrases(lexicon)}
+		_, err = classify.NewHeuristic(n.phrases...)
+	}
+	n.skills, n.skipped = f.Skills()
+	return n, err
 }
 
-func (s setting) registry() *skills.Registry {
+func (o *hookOptions) registry() *skills.Registry {
 	var all []skills.Detector
-	for _, k := range s.skills {
+	for _, k := range o.skills {
 		all = append(all, k)
 	}
 	return skills.NewRegistry(append(all, skills.Builtin()...)...)

@@ -18,8 +18,11 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/project"
+	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/llm"
+	"github.com/sidecoach/sidecoach/coach"
 	"github.com/sidecoach/sidecoach/coach/verify/verifier"
+	"github.com/sidecoach/sidecoach/skills"
 )
 
 // hookOptions are the flags that a hook's command line may have: they are its configuration.
@@ -32,6 +35,12 @@ type hookOptions struct {
 	keeper  keeperOptions
 	judging judging
 	flags   *pflag.FlagSet // of the command
+
+	// What the human allowed of the project's folder, see in.
+	coach   *coach.Coach
+	phrases []classify.Option
+	skills  []skills.Skill
+	skipped []error // why files of skills are left out
 }
 
 func newHookOptions(f *pflag.FlagSet) *hookOptions {

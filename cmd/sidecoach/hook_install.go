@@ -18,8 +18,6 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/install"
-	"github.com/sidecoach/sidecoach/coach/verify/cmdwitness"
-	"github.com/sidecoach/sidecoach/coach/verify/verifier"
 )
 
 const (
@@ -117,7 +115,7 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 
 func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
 	h = install.Hook{Host: host, Timeout: hookSeconds}
-	judging, stderr := &o.hook.judging, cmd.ErrOrStderr()
+	judging := &o.hook.judging
 	if err := judging.check(); err != nil {
 		return h, err
 	}
@@ -129,14 +127,11 @@ func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.
 	if missing == nil && judging.isProgram() {
 		_, missing = exec.LookPath(judging.program().Program())
 	}
-	if missing != nil {
-		complain(stderr, fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))
+	if words := o.hook.verify.words; missing == nil && words != nil {
+		_, missing = exec.LookPath(words[0])
 	}
-	if c := o.hook.verify; c.words != nil {
-		v := &verifier.Verifier{Dir: cmdwitness.Root("."), Commands: [][]string{c.words}, Timeout: time.Minute}
-		if why := v.Try(cmd.Context()); why != "" {
-			complain(stderr, "sidecoach: "+c.line+" verifies nothing here: "+why)
-		}
+	if missing != nil {
+		complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))
 	}
 	if h.Program, err = program(); err == nil {
 		h.Flags, err = o.hook.given()

@@ -52,7 +52,7 @@ func (t timedVerifier) Verify(
 }
 
 // pursue makes the goal of the session, if it has one, part of what decides.
-func (s setting) pursue(
+func (o *hookOptions) pursue(
 	ctx context.Context, h hook.Host, projects *project.Projects, k *keeper, p *hook.Pause, cfg *autocontinue.Config,
 ) error {
 	g, root, ok, err := projects.Goal(ctx, p.Output.Session, folderOf(p.Began))
@@ -61,9 +61,9 @@ func (s setting) pursue(
 	}
 	goal := verifier.Goal{Dir: g.Dir, Criteria: g.Criteria, Timeout: (verifySeconds - 60) * time.Second,
 		Limit: g.Limit(time.Now()), Next: cfg.Verifier}
-	if s.judging.asks() {
+	if o.judging.asks() {
 		goal.Judge = func(ctx context.Context, out autocontinue.Output, open []string) ([]verify.RequirementCheck, error) {
-			return s.judgeCriteria(ctx, k.dir, g.Dir, out, open)
+			return o.judgeCriteria(ctx, k.dir, g.Dir, out, open)
 		}
 	}
 	if g.Continues > 0 {
@@ -88,10 +88,10 @@ func (s setting) pursue(
 }
 
 // judgeCriteria asks the judge about criteria without a check. It sees what changed since the session began.
-func (s setting) judgeCriteria(
+func (o *hookOptions) judgeCriteria(
 	ctx context.Context, state, dir string, out autocontinue.Output, criteria []string,
 ) ([]verify.RequirementCheck, error) {
-	cfg, err := s.judging.config()
+	cfg, err := o.judging.config()
 	if err != nil {
 		return nil, err
 	}

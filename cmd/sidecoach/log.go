@@ -54,22 +54,6 @@ func newLog(t terminal) *cobra.Command {
 	return cmd
 }
 
-func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
-	if err := notEmpty(cmd, "case", "want", "session"); err != nil {
-		return err
-	}
-	dir, err := stateDir(o.state)
-	if err != nil {
-		return err
-	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
-	if o.id != "" {
-		return o.printCase(ctx, cmd.OutOrStdout(), dir)
-	}
-	return o.show(ctx, cmd.OutOrStdout(), cmd.ErrOrStderr(), dir, t)
-}
-
 // read calls f for each line of the journal that was asked for, and counts the lines that cannot be read.
 func (o *logOptions) read(ctx context.Context, dir string, f func(e entry, line []byte)) error {
 	every := time.Duration(0)
@@ -90,10 +74,23 @@ func (o *logOptions) read(ctx context.Context, dir string, f func(e entry, line 
 	return nil
 }
 
-// show prints what the journal has, and the totals when it ends or is interrupted.
-func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir string, t terminal) error {
+// run prints what the journal has, and the totals when it ends or is interrupted.
+func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
+	if err := notEmpty(cmd, "case", "want", "session"); err != nil {
+		return err
+	}
+	dir, err := stateDir(o.state)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	stdout := cmd.OutOrStdout()
+	if o.id != "" {
+		return o.printCase(ctx, stdout, dir)
+	}
 	session, sums := "", newTotals()
-	err := o.read(ctx, dir, func(e entry, line []byte) {
+	err = o.read(ctx, dir, func(e entry, line []byte) {
 		if result := sums.add(e); o.json {
 			fmt.Fprintln(stdout, harmless(string(line)))
 		} else {
@@ -104,7 +101,8 @@ func (o *logOptions) show(ctx context.Context, stdout, stderr io.Writer, dir str
 		return err
 	}
 	if sums.Unreadable = o.unreadable; o.unreadable > 0 {
-		complain(stderr, fmt.Sprintf("sidecoach: %s of the journal could not be read", plural(o.unreadable, "line")))
+		complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: %s of the journal could not be read",
+			plural(o.unreadable, "line")))
 	}
 	empty := sums.Decisions+sums.Replayed+sums.Notices == 0
 	switch {
@@ -197,10 +195,10 @@ func counts(of map[string]int) string {
 	})
 	sum, reasons := 0, make([]string, len(mostFrequent))
 	for i, reason := range mostFrequent {
-		reasons[i] = visible(words(reason)) + " " + thousands(of[reason])
+		reasons[i] = fmt.Sprint(visible(words(reason)), " ", of[reason])
 		sum += of[reason]
 	}
-	return thousands(sum) + ": " + strings.Join(reasons, ", ")
+	return fmt.Sprint(sum, ": ", strings.Join(reasons, ", "))
 }
 
 // outcomes says what the continuations led to: the turn ended with an accepted completion, or with anything else.

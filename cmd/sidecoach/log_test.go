@@ -118,7 +118,7 @@ func TestTotals(t *testing.T) {
   dropped   1: run closed 1
   shadow    1 time not continued because of --shadow
   continues 0 led to an accepted completion, 3 did not, 0 open
-  judge     2 verdicts in 4 calls, 2,000 tokens in, 1,600 of them cached, 100 out, 2.0 s, $0.0040
+  judge     2 verdicts in 4 calls, 2000 tokens in, 1600 of them cached, 100 out, 2.0 s, $0.0040
   fallback  1 verdict of the heuristic, where another classifier had none
   degraded  1 decision without a plan, a judge or a verifier that could not be used
   replayed  1 decision asked for again, and not counted above
@@ -130,13 +130,6 @@ func TestTotals(t *testing.T) {
 	assert.Equal(t, judgeTotals{2, classify.Usage{PromptTokens: 2000, CachedTokens: 1600, CompletionTokens: 100, CostUSD: 0.004,
 		Latency: 2 * time.Second, Attempts: 4}}, back.Totals.Judge)
 	assert.Equal(t, map[string]int{"error": 2, "cap": 1}, back.Totals.Stopped)
-}
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -1000: "-1,000", -100: "-100",
-		1234567: "1,234,567"} {
-		assert.Equal(t, want, thousands(n))
-	}
 }
 
 func TestLogEntries(t *testing.T) {
@@ -162,7 +155,7 @@ func TestLogEntries(t *testing.T) {
     note      Sent on as often as one turn allows.
     degraded  classifier: llm: no answer
     degraded  plan: no such file
-    judge     m, 1,234 tokens in, 5 out, 1.2 s
+    judge     m, 1234 tokens in, 5 out, 1.2 s
     error     boom
     result    3 continues not accepted
 `, show(terminal{}, e, "3 continues not accepted"))

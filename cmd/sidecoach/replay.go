@@ -98,8 +98,8 @@ func (r *replay) run(cmd *cobra.Command, args []string, t terminal) error {
 		return badInput("look at the server, the key and the model",
 			"the LLM failed on every output; the heuristic alone decided")
 	case r.sum.Faults > 0:
-		return badInput("--json names each, with what is wrong", "%s of %s could not be read as a whole",
-			thousands(r.sum.Faults), plural(len(files)+others-r.sum.Others, "file"))
+		return badInput("--json names each, with what is wrong", "%d of %s could not be read as a whole",
+			r.sum.Faults, plural(len(files)+others-r.sum.Others, "file"))
 	case r.sum.Files == 0:
 		return badInput(transcript.Locations, "there is no transcript")
 	}

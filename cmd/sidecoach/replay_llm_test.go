@@ -45,7 +45,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 			assert.EqualValues(t, 1, sent.Load())
 			assert.Regexp(
 				t,
-				`(?m)^  judge +judge, 1 verdict in 1 call, 1,000 tokens in, 800 of them cached, 50 out, `,
+				`(?m)^  judge +judge, 1 verdict in 1 call, 1000 tokens in, 800 of them cached, 50 out, `,
 				table.String(),
 			)
 		} else {

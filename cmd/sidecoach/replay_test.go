@@ -334,7 +334,7 @@ func TestWorth(t *testing.T) {
 		}
 	}
 	for want, total := range map[string]replayTotal{
-		`It pays here: it would have spared you 1,000 of 1,200 messages such as "continue" or "run the tests", ` +
+		`It pays here: it would have spared you 1000 of 1200 messages such as "continue" or "run the tests", ` +
 			`and it would have continued at 2 pauses where you answered or said no.`: counts(1000, 2, 200),
 		`It makes no difference here: you wrote no message such as "continue" or "run the tests", ` +
 			`and it would not have passed over a question that you answered.` + little: counts(0, 0, 0),

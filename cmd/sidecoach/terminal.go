@@ -107,7 +107,7 @@ var viewsText string
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "visible": visible, "cut": cut, "quote": quote, "join": strings.Join, "words": words,
-		"plural": plural, "thousands": thousands, "counts": counts, "check": checkInWords, "now": time.Now,
+		"plural": plural, "counts": counts, "check": checkInWords, "now": time.Now,
 		"headline": headline, "verdict": verdictInWords, "evidence": evidenceInWords,
 		"bold":     func(s string) string { return paint(bold, s) },
 		"dim":      func(s string) string { return paint(dim, s) },
@@ -163,19 +163,11 @@ func wrap(line string, width int) (parts []string) {
 
 func words(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return thousands(n) + " " + what + "s"
+	return fmt.Sprint(n, " ", what, "s")
 }
 
 var jsonString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)

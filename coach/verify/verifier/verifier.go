@@ -74,22 +74,6 @@ func (v *Verifier) Review(ctx context.Context, task verify.Task, requirements []
 	return review, v.Observe(ctx, review)
 }
 
-// Try runs the commands once and returns why one of them shows nothing, such as a program that is not installed. A
-// command that fails shows something.
-func (v *Verifier) Try(ctx context.Context) string {
-	w, _ := v.runner()
-	f, err := w.Look(ctx, verify.Query{Commands: v.Commands})
-	if err != nil {
-		return err.Error()
-	}
-	for _, r := range f.Runs {
-		if r.Status == verify.Unverified {
-			return r.Why
-		}
-	}
-	return ""
-}
-
 // Observe looks once more at what a review is about, and runs the commands of the verifier.
 func (v *Verifier) Observe(ctx context.Context, review *verify.Review) error {
 	if v.Dir == "" {

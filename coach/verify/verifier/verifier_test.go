@@ -402,17 +402,6 @@ func TestSessions(t *testing.T) {
 	assert.NotZero(t, verifier.Recall(state, "new"))
 }
 
-func TestTry(t *testing.T) {
-	w := begin(t)
-	for line, want := range map[string]string{"sh check.sh": "", "sh -c false": "",
-		"no-such-program-anywhere": "is not installed", "make test": "make"} {
-		v := &verifier.Verifier{Dir: w.dir, Commands: [][]string{strings.Fields(line)}}
-		why := v.Try(t.Context())
-		assert.Contains(t, why, want)
-		assert.Equal(t, want == "", why == "", "%s: %s", line, why)
-	}
-}
-
 func TestContextEndsIt(t *testing.T) {
 	w := begin(t)
 	v := w.config()
