@@ -18,8 +18,8 @@ import (
 	"github.com/sidecoach/sidecoach/skills"
 )
 
-// in returns the options that hold in a folder, with what the human allowed of the project's folder .sidecoach. The error
-// says why that is ignored.
+// in returns the options that hold in a folder, with what the human allowed of the project's .sidecoach. The error says
+// why that is ignored.
 func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir string) (*hookOptions, error) {
 	f, err := projects.Folder(ctx, dir)
 	var n *hookOptions
@@ -38,8 +38,8 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 	return n, err
 }
 
-// within adds what a project's folder has. Its config.json has defaults of the flags. Trust in the folder covers neither
-// the state nor a prompt, which are other folders.
+// within adds what a project's folder has. Its config.json has defaults of the flags. Trust in it covers neither the
+// state nor a prompt, which are other folders.
 func (o *hookOptions) within(f project.Folder) (*hookOptions, error) {
 	n := newHookOptions(new(pflag.FlagSet))
 	values := map[string]any{}

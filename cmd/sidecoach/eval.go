@@ -241,25 +241,25 @@ func (o *evalOptions) unmet() error {
 			return badInput("the figures mean little; look at the judge, its login, the server, the key and the model",
 				"%d of %d calls failed: %s", failed, r.Cost.Calls, why)
 		}
-		var here []string
+		of := ""
+		if len(o.view.Reports) > 1 {
+			of = r.Classifier + ": "
+		}
+		miss := func(format string, args ...any) { missed = append(missed, of+fmt.Sprintf(format, args...)) }
 		if failed > 0 && len(o.require) > 0 {
-			here = append(here, fmt.Sprintf("%d calls failed", failed))
+			miss("%d calls failed", failed)
 		}
 		for _, q := range o.view.Requirements {
 			switch f, ok := q.Met(r); {
 			case !ok && f.Of > 0:
-				here = append(here, fmt.Sprintf("%s (it is %.4g)", q, f.Value))
+				miss("%s (it is %.4g)", q, f.Value)
 			case !ok:
-				here = append(here, q.String()+" (there is nothing to measure it on)")
+				miss("%s (there is nothing to measure it on)", q)
 			}
 		}
 		if c := r.Comparison; o.regression && c != nil && c.Regressed() {
-			here = append(here, fmt.Sprintf("no regression (%s)", c))
+			miss("no regression (%s)", c)
 		}
-		if len(here) > 0 && len(o.view.Reports) > 1 {
-			here[0] = r.Classifier + ": " + here[0]
-		}
-		missed = append(missed, here...)
 	}
 	if len(missed) == 0 {
 		return nil

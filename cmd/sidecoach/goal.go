@@ -142,7 +142,7 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 			}
 		}
 	}
-	s, _ := newHookOptions(new(pflag.FlagSet)).in(cmd.Context(), projects, ".") // without the folder there are other skills
+	s, _ := newHookOptions(new(pflag.FlagSet)).in(cmd.Context(), projects, ".") // it may lack the folder
 	for _, stage := range g.Stages {
 		if _, ok := s.registry().Detect(skills.Query{Text: stage, Phase: stage}); !ok {
 			for _, why := range s.skipped {
@@ -183,15 +183,6 @@ func goalTable(g project.Goal, root string) string {
 		project.Goal
 		Root string
 	}{g, root})
-}
-
-// checkInWords says how a criterion is checked; "" if its text says it.
-func checkInWords(c verifier.Criterion) string {
-	var checks []string
-	for _, check := range c.Checks {
-		checks = append(checks, check.String())
-	}
-	return strings.TrimPrefix(cmp.Or(strings.Join(checks, "; "), "a judge, or you"), c.Text)
 }
 
 // openProject returns the folder of the project in which the command runs, and what is remembered of projects.

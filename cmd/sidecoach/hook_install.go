@@ -146,12 +146,11 @@ func write(h install.Hook, file string) (string, error) {
 	if !h.Writable() {
 		return "", misuse("put the lines above into "+file, "install does not write settings of %s", h.Host.Product())
 	}
-	before, err := readSettings(file)
-	if err != nil {
-		return "", err
+	before, plain, err := readSettings(file)
+	var text []byte
+	if err == nil {
+		text, err = h.Merge(plain)
 	}
-	plain := plainSettings(before)
-	text, err := h.Merge(plain)
 	if err != nil {
 		return "", cannotChange(file, err)
 	}
@@ -193,11 +192,12 @@ func uninstall(host hook.Host, files []string) (said string, err error) {
 // remove removes the hook from one file and returns what to say; "" if it is not there. If nothing else has changed
 // since install, the file becomes what it was before.
 func remove(h install.Hook, file string) (said string, err error) {
-	now, err := readSettings(file)
-	if err != nil {
-		return "", err
+	_, plain, err := readSettings(file)
+	var rest []byte
+	times := 0
+	if err == nil {
+		rest, times, err = h.Remove(plain)
 	}
-	rest, times, err := h.Remove(plainSettings(now))
 	switch {
 	case err != nil:
 		return "", cannotChange(file, err)
@@ -228,12 +228,12 @@ func cannotChange(file string, err error) error {
 	return badInput("nothing was written; change the file by hand", "cannot change %q safely: %v", file, cause(err))
 }
 
-func readSettings(file string) ([]byte, error) {
-	data, err := readRegular(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, cannotChange(file, err)
+// readSettings returns a file as it is, nil if it is missing, and the settings in it.
+func readSettings(file string) (data, plain []byte, err error) {
+	if data, err = readRegular(file); errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	return data, nil
+	return data, plainSettings(data), err
 }
 
 // plainSettings returns the settings in a file: without a byte order mark, and "{}" for a missing or empty file.

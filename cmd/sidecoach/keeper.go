@@ -98,11 +98,6 @@ func (k *keeper) journal(line any) {
 	}
 }
 
-// warn prints what could not be remembered. That changes no decision.
-func (k *keeper) warn(err error) {
-	complain(k.stderr, "sidecoach: not remembered: "+withoutPackage(err))
-}
-
 func (k *keeper) setAside(kind, what string) {
 	if kind == "sessions" || kind == hookSessions {
 		what += "; the session starts afresh"

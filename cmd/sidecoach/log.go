@@ -160,15 +160,13 @@ func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string
 // it, where before names another one.
 func entryText(e entry, result string, before *string) string {
 	session := e.Host + "\n" + e.Session
-	shown := shownEntry{e, result, *before == "", session != *before}
+	shown := struct {
+		entry
+		Result        string
+		First, Begins bool // the journal, the entries of a session
+	}{e, result, *before == "", session != *before}
 	*before = session
 	return view("entry", shown)
-}
-
-type shownEntry struct {
-	entry
-	Result        string
-	First, Begins bool // the journal, the entries of a session
 }
 
 type totals struct {

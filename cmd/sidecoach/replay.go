@@ -20,7 +20,6 @@ import (
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 	"github.com/sidecoach/sidecoach/classify/llm"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // replay goes through transcripts and decides at their pauses.
@@ -383,10 +382,7 @@ func replayTable(sessions []replaySession, total replayTotal) string {
 	}{total, sessions[:len(sessions)-more], more})
 }
 
-const (
-	maxLabelled = 1000
-	maxShown    = 32 << 10 // characters of an output on a page
-)
+const maxLabelled = 1000
 
 // labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.
 type labelled struct {
@@ -404,11 +400,9 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	if p.Asked {
 		want = evaluate.Want{Type: classify.Question}
 	}
-	clip := func(s string) string { return plaintext.Cut(masked(s), maxShown) }
 	out := m.Output
-	in := classify.Input{
-		Text: clip(out.Text), Request: clip(out.Request), Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
-	}
+	in := classify.Input{Text: masked(out.Text), Request: masked(out.Request), Evidence: out.Evidence, Work: out.Work,
+		Coached: out.Continues}
 	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
 	l.cases = append(l.cases, evaluate.Case{Name: fmt.Sprintf("%s:%d", p.File, p.Line), Input: in, Want: want, Meta: meta})
 	l.results = append(l.results, m.Decision.Result)

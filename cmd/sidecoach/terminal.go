@@ -107,7 +107,7 @@ var viewsText string
 var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "visible": visible, "cut": cut, "quote": quote, "join": strings.Join, "words": words,
-		"plural": plural, "counts": counts, "check": checkInWords, "now": time.Now,
+		"plural": plural, "counts": counts, "now": time.Now,
 		"headline": headline, "verdict": verdictInWords, "evidence": evidenceInWords,
 		"bold":     func(s string) string { return paint(bold, s) },
 		"dim":      func(s string) string { return paint(dim, s) },

@@ -43,8 +43,8 @@ func newVerify(t terminal) *cobra.Command {
 	return cmd
 }
 
-// newReviewing returns a command that looks at the facts. What run returns is printed as that text of views.txt, or as JSON, and
-// --exit-code tells the status.
+// newReviewing returns a command that looks at the facts. What run returns is printed as that text of views.txt, or as
+// JSON, and --exit-code tells the status.
 func newReviewing(use, text string, t terminal,
 	run func(*reviewing, *cobra.Command, terminal) (result any, status int, err error),
 ) *cobra.Command {
