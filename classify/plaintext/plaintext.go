@@ -4,7 +4,8 @@
 // decides, for all rooms, which characters cannot be seen, how they are shown or dropped, and whether a text is a
 // message of ours:
 //
-//   - [Visible] and [VisibleLines] show a text to a person; each unseen character becomes an escape such as \u202e.
+//   - [Visible], [VisibleLines] and [VisibleJSON] show a text to a person; each unseen character becomes an escape such
+//     as \u202e.
 //   - [Clean] and [Line] prepare a text for a model or for a message; unseen characters are dropped.
 //   - [IsBlank] tells whether a person would see anything at all.
 //   - [IsOurs] tells whether a text begins with [Prefix]. [Disarm] makes a forged prefix harmless.
@@ -27,6 +28,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -138,6 +140,18 @@ func VisibleLines(s string) string { return ReplaceHidden(s, escape) }
 // raw is the character, or a byte that is not UTF-8, as it stands in s.
 func ReplaceHidden(s string, hidden func(raw string) string) string {
 	return visible(strings.ReplaceAll(s, "\r\n", "\n"), true, hidden)
+}
+
+// VisibleJSON is [VisibleLines] for JSON. Its escapes are those of JSON, so the value stays the same.
+func VisibleJSON(text string) string {
+	return ReplaceHidden(text, func(raw string) string {
+		escaped := ""
+		r, _ := utf8.DecodeRuneInString(raw)
+		for _, unit := range utf16.AppendRune(nil, r) {
+			escaped += fmt.Sprintf(`\u%04x`, unit)
+		}
+		return escaped
+	})
 }
 
 func escape(raw string) string {

@@ -39,6 +39,9 @@ func TestVisible(t *testing.T) {
 	if got := VisibleLines("a\r\n\tb\rc"); got != "a\n\tb"+`\x0dc` {
 		t.Errorf("VisibleLines = %q", got)
 	}
+	if got := VisibleJSON("{\"a\":\"\u202e\U000e0041 <é>\"}\n"); got != `{"a":"\u202e\udb40\udc41 <é>"}`+"\n" {
+		t.Errorf("VisibleJSON = %q", got)
+	}
 }
 
 func TestReplaceHidden(t *testing.T) {

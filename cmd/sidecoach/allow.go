@@ -21,14 +21,13 @@ import (
 // in returns the options that hold in a folder, with what the human allowed of the project's .sidecoach. The error says
 // why that is ignored.
 func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir string) (*hookOptions, error) {
+	n := o
 	f, err := projects.Folder(ctx, dir)
-	var n *hookOptions
 	if err == nil {
 		n, err = o.within(f)
 	}
 	if err != nil {
-		alone := *o
-		n = &alone
+		n = o
 		err = fmt.Errorf("the project's .sidecoach is ignored: %w; sidecoach allow shows what it would change", err)
 	}
 	if home, unknown := os.UserHomeDir(); unknown == nil {

@@ -39,6 +39,14 @@ func (c *choice) Set(s string) error {
 	return fmt.Errorf("it is one of: %s", strings.Join(c.allowed, ", "))
 }
 
+func texts[T ~string](list []T) []string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = string(t)
+	}
+	return texts
+}
+
 type number[T int | float64] struct {
 	to   *T
 	most T

@@ -92,13 +92,8 @@ func (o *hookOptions) open(h hook.Host, stderr io.Writer) (*keeper, error) {
 	return o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, stderr)
 }
 
-func hostNames() []string {
-	var names []string
-	for _, h := range hook.Hosts() {
-		names = append(names, string(h))
-	}
-	return names
-}
+// hostNames are the hosts that there are.
+var hostNames = texts(hook.Hosts())
 
 // underHost marks the commands that a host of agents runs. They exit with 0 or 1 only: hosts read 2 as "block".
 const underHost = "under-host"
@@ -111,7 +106,7 @@ func newHook(t terminal) *cobra.Command {
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		ValidArgsFunction:  cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
-			hint := "the hosts are " + strings.Join(hostNames(), ", ") + "; sidecoach hook install HOST sets one up"
+			hint := "the hosts are " + strings.Join(hostNames, ", ") + "; sidecoach hook install HOST sets one up"
 			if len(args) == 0 {
 				return misuse(hint, "hook needs the name of a host")
 			}
@@ -170,7 +165,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	return watchdog{parent: os.Getppid, exit: exit}.run(ctx, func(ctx context.Context) error {
+	return watched(ctx, os.Getppid, exit, func(ctx context.Context) error {
 		defer func() {
 			if p := recover(); p != nil {
 				k.note("internal error: no decision")
@@ -322,37 +317,37 @@ func (n noPlan) Open(name string) (fs.File, error) {
 }
 
 const (
+	verifySeconds = 300 // for which a hook verifies: the command, its second run, and the baseline
+
+	hookSeconds    = verifySeconds + 60 // that a host waits for a hook
+	hookJudgeLimit = 45 * time.Second   // the LLM's part of it
+
 	hookMargin  = 5 * time.Second        // the hook gives up this long before its host does
 	hookGrace   = time.Second            // after that, the process ends
 	parentCheck = 100 * time.Millisecond // how often a hook looks whether its host is still there
 )
 
-// watchdog ends a hook that takes too long, whatever it is doing. Hosts such as Gemini CLI wait for a hook even after
-// they have sent it a signal. The context of the hook ends first, and with it the commands that the hook has started.
-type watchdog struct {
-	parent func() int // the ID of the process that waits for the hook
-	exit   func()     // ends the process
-}
-
-// run calls do and returns its error. It calls w.exit if do has not returned [hookGrace] after its context has ended.
-func (w watchdog) run(ctx context.Context, do func(context.Context) error) error {
+// watched calls do, a hook, and returns its error. It ends the context of a hook that takes too long, or whose parent is
+// another process now, and with it the commands that the hook has started. It calls exit if do has not returned
+// [hookGrace] later. Hosts such as Gemini CLI wait for a hook even after they have sent it a signal.
+func watched(ctx context.Context, parent func() int, exit func(), do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
 		defer func() { _ = recover() }() // the runtime's exit status means "block" to a host
-		for start, host := time.Now(), w.parent(); ctx.Err() == nil; time.Sleep(parentCheck) {
+		for start, host := time.Now(), parent(); ctx.Err() == nil; time.Sleep(parentCheck) {
 			if time.Since(start) >= hookSeconds*time.Second-hookMargin {
 				cancel(errors.New("the time for a hook is over"))
-			} else if w.parent() != host {
+			} else if parent() != host {
 				cancel(errors.New("the host has gone"))
 			}
 		}
 		select {
 		case <-done:
 		case <-time.After(hookGrace):
-			w.exit()
+			exit()
 		}
 	}()
 	err := do(ctx)
@@ -361,9 +356,6 @@ func (w watchdog) run(ctx context.Context, do func(context.Context) error) error
 	}
 	return err
 }
-
-// verifySeconds is how long a hook verifies, everything included: the command, its second run, and the baseline.
-const verifySeconds = 300
 
 // verifier returns what checks a claim of completion, nil without a command.
 func (o *hookOptions) verifier(state, session, dir string, plans fs.FS) autocontinue.Verifier {

@@ -11,18 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/autocontinue/hook/install"
-)
-
-const (
-	hookSeconds    = verifySeconds + 60 // that a host waits for a hook
-	hookJudgeLimit = 45 * time.Second   // the LLM's part of it
 )
 
 type installOptions struct {
@@ -50,13 +44,13 @@ func newHookUninstall(t terminal) *cobra.Command {
 
 // command returns a command about the files that may hold a host's settings, as absolute paths.
 func (o *installOptions) command(use string, run func(*cobra.Command, hook.Host, []string) error) *cobra.Command {
-	cmd := &cobra.Command{Use: use, ValidArgs: hostNames()}
+	cmd := &cobra.Command{Use: use, ValidArgs: hostNames}
 	bind(cmd.Flags(), "user", &o.user, "project", &o.project)
 	cmd.MarkFlagsMutuallyExclusive("user", "project")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 || !slices.Contains(hostNames(), args[0]) {
+		if len(args) != 1 || !slices.Contains(hostNames, args[0]) {
 			return misuse("for another agent write a loop, as sidecoach --help shows", "%s takes one host: %s", cmd.Name(),
-				strings.Join(hostNames(), ", "))
+				strings.Join(hostNames, ", "))
 		}
 		home, _ := os.UserHomeDir()
 		files := install.Hook{Host: hook.Host(args[0])}.Files(o.project, home, os.Getenv)
@@ -86,7 +80,29 @@ func program() (string, error) {
 }
 
 func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string, t terminal) error {
-	h, err := o.checked(cmd, host)
+	judging := &o.hook.judging
+	if err := judging.check(); err != nil {
+		return err
+	}
+	if judging.Timeout > hookJudgeLimit {
+		hint := fmt.Sprintf("the host waits for the hook, so give the LLM at most %v", hookJudgeLimit)
+		return misuse(hint, "--timeout %s is too long for a hook", judging.Timeout)
+	}
+	_, missing := judging.classifier()
+	if missing == nil && judging.isProgram() {
+		_, missing = exec.LookPath(judging.program().Program())
+	}
+	if words := o.hook.verify.words; missing == nil && words != nil {
+		_, missing = exec.LookPath(words[0])
+	}
+	if missing != nil {
+		complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))
+	}
+	h := install.Hook{Host: host, Timeout: hookSeconds}
+	var err error
+	if h.Program, err = program(); err == nil {
+		h.Flags, err = o.hook.given()
+	}
 	if err != nil {
 		return err
 	}
@@ -111,32 +127,6 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 		complain(cmd.ErrOrStderr(), strings.TrimSuffix(line, "\n"))
 	}
 	return nil
-}
-
-func (o *installOptions) checked(cmd *cobra.Command, host hook.Host) (h install.Hook, err error) {
-	h = install.Hook{Host: host, Timeout: hookSeconds}
-	judging := &o.hook.judging
-	if err := judging.check(); err != nil {
-		return h, err
-	}
-	if judging.Timeout > hookJudgeLimit {
-		hint := fmt.Sprintf("the host waits for the hook, so give the LLM at most %v", hookJudgeLimit)
-		return h, misuse(hint, "--timeout %s is too long for a hook", judging.Timeout)
-	}
-	_, missing := judging.classifier()
-	if missing == nil && judging.isProgram() {
-		_, missing = exec.LookPath(judging.program().Program())
-	}
-	if words := o.hook.verify.words; missing == nil && words != nil {
-		_, missing = exec.LookPath(words[0])
-	}
-	if missing != nil {
-		complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))
-	}
-	if h.Program, err = program(); err == nil {
-		h.Flags, err = o.hook.given()
-	}
-	return h, err
 }
 
 // beforeInstall ends the name of the copy that install makes of settings without the hook.

@@ -280,15 +280,14 @@ func TestWatchdog(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				exited := time.Duration(0)
-				w := watchdog{exit: func() {
-					exited = time.Since(start)
-				}, parent: func() int {
+				parent := func() int {
 					if tt.orphan > 0 && time.Since(start) >= tt.orphan {
 						return 1
 					}
 					return 7
-				}}
-				err := w.run(t.Context(), tt.do)
+				}
+				exit := func() { exited = time.Since(start) }
+				err := watched(t.Context(), parent, exit, tt.do)
 				took := time.Since(start)
 				time.Sleep(parentCheck) // then it has seen that do has ended
 				if tt.want == "" {

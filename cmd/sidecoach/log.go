@@ -18,6 +18,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // entry is a line of the journal: a decision or, with Notice, something beside one.
@@ -44,7 +45,7 @@ type logOptions struct {
 }
 
 func newLog(t terminal) *cobra.Command {
-	o := logOptions{want: choice{allowed: labels()}}
+	o := logOptions{want: choice{allowed: append(texts(classify.Types()), labelRejected)}}
 	run := func(cmd *cobra.Command, _ []string) error { return o.run(cmd, t) }
 	cmd := command("log [flags]", cobra.NoArgs, run, "session", &o.session, "follow", &o.follow, "json", &o.json,
 		"case", &o.id, "want", &o.want, "state", &o.state)
@@ -92,7 +93,7 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 	session, sums := "", newTotals()
 	err = o.read(ctx, dir, func(e entry, line []byte) {
 		if result := sums.add(e); o.json {
-			fmt.Fprintln(stdout, harmless(string(line)))
+			fmt.Fprintln(stdout, plaintext.VisibleJSON(string(line)))
 		} else {
 			t.tell(stdout, entryText(e, result, &session))
 		}
@@ -118,13 +119,6 @@ func (o *logOptions) run(cmd *cobra.Command, t terminal) error {
 
 // labelRejected is the label of a rejected completion, which has no type of its own.
 const labelRejected = "rejected"
-
-func labels() (list []string) {
-	for _, t := range classify.Types() {
-		list = append(list, string(t))
-	}
-	return append(list, labelRejected)
-}
 
 // printCase prints the decision that was asked for as a line for eval: of several entries the last that has the text.
 func (o *logOptions) printCase(ctx context.Context, stdout io.Writer, dir string) error {

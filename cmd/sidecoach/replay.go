@@ -205,17 +205,6 @@ type replayPause struct {
 	Work       classify.Work        `json:"work,omitzero"`
 }
 
-func pauseOf(s *replaySession, m hook.Moment) replayPause {
-	d := m.Decision
-	p := replayPause{
-		File: s.File, Agent: s.Agent, Session: s.Session, Line: m.Line,
-		Action: d.Action, Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
-		Confidence: d.Result.Confidence, Continues: d.Continues, Hold: m.Output.Hold, Work: m.Output.Work,
-	}
-	p.Effect, p.Reply, p.Asked = m.Effect()
-	return p
-}
-
 type replayCounts struct {
 	Pauses    int            `json:"pauses"`
 	Continued int            `json:"continued"`
@@ -319,7 +308,11 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
 		s := sessions[len(sessions)-1]
-		p := pauseOf(s, m)
+		d := m.Decision
+		p := replayPause{File: s.File, Agent: s.Agent, Session: s.Session, Line: m.Line, Action: d.Action,
+			Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
+			Confidence: d.Result.Confidence, Continues: d.Continues, Hold: m.Output.Hold, Work: m.Output.Work}
+		p.Effect, p.Reply, p.Asked = m.Effect()
 		s.count(p)
 		r.sum.count(p)
 		r.labelled.add(p, m)

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"text/template"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
@@ -192,18 +190,6 @@ func writeJSON(w io.Writer, v any, indent ...string) error {
 		}
 		return quoted
 	})
-	_, err := io.WriteString(w, harmless(string(safe)))
+	_, err := io.WriteString(w, plaintext.VisibleJSON(string(safe)))
 	return err
-}
-
-// harmless escapes in JSON what a terminal would act on. Outside of strings JSON has no such character.
-func harmless(json string) string {
-	return plaintext.ReplaceHidden(json, func(raw string) string {
-		var escaped strings.Builder
-		r, _ := utf8.DecodeRuneInString(raw)
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
-		return escaped.String()
-	})
 }
