@@ -23,8 +23,6 @@ import (
 	"github.com/sidecoach/sidecoach/coach"
 )
 
-const exitUnmet = 10 // a requirement on the figures is not met
-
 type evalOptions struct {
 	cases            []string
 	judging          judging

@@ -67,7 +67,7 @@ func ownSecrets() (secrets []string) {
 func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
 
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
-// regular file in the tree that can be read. The caller closes the tree.
+// regular file in the tree. The caller closes the tree.
 func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 	file := name
 	if !filepath.IsAbs(name) {

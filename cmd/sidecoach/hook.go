@@ -327,9 +327,9 @@ const (
 	parentCheck = 100 * time.Millisecond // how often a hook looks whether its host is still there
 )
 
-// watched calls do, a hook, and returns its error. It ends the context of a hook that takes too long, or whose parent is
-// another process now, and with it the commands that the hook has started. It calls exit if do has not returned
-// [hookGrace] later. Hosts such as Gemini CLI wait for a hook even after they have sent it a signal.
+// watched calls do, a hook, and returns its error. It ends the context of a hook that takes too long, or whose parent
+// has gone, and with it the commands that the hook has started. It calls exit if do has not returned [hookGrace] later.
+// Hosts such as Gemini CLI wait for a hook even after they have sent it a signal.
 func watched(ctx context.Context, parent func() int, exit func(), do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

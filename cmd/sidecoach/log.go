@@ -296,48 +296,41 @@ func (j *judgeTotals) add(u *classify.Usage) {
 // waitsAtMost is how long a session is listed. Nobody tells the hook that a session was closed.
 const waitsAtMost = 24 * time.Hour
 
+// newStatus returns a command that shows the last decision of each session that waits for the human, the oldest first.
 func newStatus(t terminal) *cobra.Command {
 	var state string
 	return command("status [flags]", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		list, err := waiting(cmd.Context(), state)
+		dir, err := stateDir(state)
 		if err != nil {
 			return err
 		}
+		last := map[string]entry{}
+		err = new(logOptions).read(cmd.Context(), dir, func(e entry, _ []byte) {
+			if e.Notice == "" && e.Host != "" && !strings.Contains(e.Session, "/") && !e.Decision.Replayed &&
+				e.Decision.Action != autocontinue.Suppress {
+				last[e.Host+"/"+e.Session] = e
+			}
+		})
+		if err != nil {
+			return err
+		}
+		store, err := filestore.New(dir, filestore.Options{})
+		if err != nil {
+			return err
+		}
+		var list []entry
+		for _, e := range last {
+			_, memory, err := (&keeper{store: store, host: e.Host}).Load(cmd.Context(), e.Session)
+			if err != nil {
+				return err
+			}
+			if memory.Waits() && time.Since(e.Time) < waitsAtMost {
+				list = append(list, e)
+			}
+		}
+		slices.SortFunc(list, func(a, b entry) int {
+			return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Host+"/"+a.Session, b.Host+"/"+b.Session))
+		})
 		return t.tell(cmd.OutOrStdout(), view("waiting", list))
 	}, "state", &state)
-}
-
-// waiting returns the last decision of each session that waits for the human, the oldest first.
-func waiting(ctx context.Context, state string) ([]entry, error) {
-	dir, err := stateDir(state)
-	if err != nil {
-		return nil, err
-	}
-	last := map[string]entry{}
-	for line, err := range filestore.ReadJournal(ctx, dir, 0) {
-		e, ok := parseEntry(line)
-		if err != nil || !ok || e.Notice != "" || e.Host == "" || strings.Contains(e.Session, "/") ||
-			e.Decision.Action == autocontinue.Suppress || e.Decision.Replayed {
-			continue
-		}
-		last[e.Host+"/"+e.Session] = e
-	}
-	store, err := filestore.New(dir, filestore.Options{})
-	if err != nil {
-		return nil, err
-	}
-	var list []entry
-	for _, e := range last {
-		_, memory, err := (&keeper{store: store, host: e.Host}).Load(ctx, e.Session)
-		if err != nil {
-			return nil, err
-		}
-		if memory.Waits() && time.Since(e.Time) < waitsAtMost {
-			list = append(list, e)
-		}
-	}
-	slices.SortFunc(list, func(a, b entry) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Host+"/"+a.Session, b.Host+"/"+b.Session))
-	})
-	return list, nil
 }

@@ -2,8 +2,8 @@
 // continue the agent with this message.
 //
 // It holds flags, files, the terminal and the wiring. The packages that it calls make every judgement. Each command has
-// a file, beside status, which is with log; decide.go is the command without a name. The help is in the folder help, and
-// the texts of tables are in views.txt.
+// a file; status is with log, and decide.go is the command without a name. The help is in the folder help, and the texts
+// of tables are in views.txt.
 //
 // # Cost
 //
@@ -92,6 +92,7 @@ func (s *sink) Write(p []byte) (int, error) {
 const (
 	exitFailure  = 1
 	exitContinue = 10 // with --exit-code
+	exitUnmet    = 10 // of eval: a requirement on the figures is not met
 	exitSuppress = 11 // with --exit-code
 	exitUsage    = 64
 )
