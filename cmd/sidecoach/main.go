@@ -2,8 +2,8 @@
 // continue the agent with this message.
 //
 // It holds flags, files, the terminal and the wiring. The packages that it calls make every judgement. Each command has
-// a file; status is with log, and decide.go is the command without a name. The help is in the folder help, and the texts
-// of tables are in views.txt.
+// a file; status is with log, and decide.go is the command without a name. The help is in the folder help, and the
+// texts of tables are in views.txt.
 //
 // # Cost
 //
