@@ -1,7 +1,7 @@
 package filestore
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"regexp"
@@ -24,10 +23,9 @@ import (
 
 const (
 	notRegular  = "it is not a regular file"
-	maxDocument = 1 << 20   // bytes of a file
-	maxLabel    = 200       // bytes of a name in a file
-	format      = 1         // of the file around a value
-	minUnused   = time.Hour // an update that changes nothing is written after it, for the time of the last use
+	maxDocument = 1 << 20 // bytes of a file
+	maxLabel    = 200     // bytes of a name in a file
+	format      = 1       // of the file around a value
 	sessionKind = "sessions"
 )
 
@@ -44,22 +42,6 @@ func (s *Store) Session(session string) (*Document[Session], error) {
 		return nil, autocontinue.ErrNoSession
 	}
 	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
-}
-
-// UnmarshalJSON reads the two fields. A missing state is an error, not an empty one.
-func (v *Session) UnmarshalJSON(data []byte) error {
-	var read struct {
-		State *autocontinue.State
-		Extra json.RawMessage
-	}
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	if read.State == nil {
-		return errors.New("a session without state")
-	}
-	*v = Session{*read.State, read.Extra}
-	return nil
 }
 
 // Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if
@@ -97,8 +79,7 @@ func newDocument[T any](s *Store, kind string, name ...string) *Document[T] {
 		h.Write([]byte(part))
 	}
 	label := strings.Join(name, "/")
-	label = strings.ToValidUTF8(label[:min(len(label), maxLabel)], "\ufffd")
-	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: label}
+	return &Document[T]{store: s, kind: kind, key: hex.EncodeToString(h.Sum(nil)), label: label[:min(len(label), maxLabel)]}
 }
 
 func (d *Document[T]) file() string { return d.kind + "/" + d.key[:2] + "/" + d.key[:32] + ".json" }
@@ -106,9 +87,8 @@ func (d *Document[T]) file() string { return d.kind + "/" + d.key[:2] + "/" + d.
 // envelope is what stands in a file around the value.
 type envelope struct {
 	Format int             `json:"format"`
-	Key    string          `json:"key"`  // of the document: a file that was copied or moved is another's
-	Name   string          `json:"name"` // for people
-	Used   time.Time       `json:"used,omitzero"`
+	Key    string          `json:"key"`             // of the document: a file that was copied or moved is another's
+	Name   string          `json:"name"`            // for people
 	Unused time.Time       `json:"unused,omitzero"` // when it first looked too old; see sweep
 	Value  json.RawMessage `json:"value"`
 }
@@ -149,55 +129,43 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 		return err
 	}
 	defer root.Close()
-	created, err := d.update(ctx, root, fn)
-	if created {
-		d.store.sweep(root, d.kind, rand.IntN(folders))
-	}
-	return err
-}
-
-// update reports whether the file is a new one.
-func (d *Document[T]) update(ctx context.Context, root *os.Root, fn func(T) (T, error)) (created bool, err error) {
 	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer unlock()
-	v, old, err := d.read(root)
+	v, found, err := d.read(root)
 	if why, ok := errors.AsType[unreadable](err); ok {
-		old, err = envelope{}, d.store.setAside(root, d.file(), d.kind, why)
+		err = d.store.setAside(root, d.file(), d.kind, why)
 	}
+	if err == nil {
+		v, err = fn(v)
+	}
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	value, err := json.Marshal(v)
 	if err != nil {
-		return false, err
+		return fmt.Errorf("filestore: %w", err)
 	}
-	if v, err = fn(v); err != nil {
-		return false, err
+	if !found {
+		d.store.sweep(root, path.Dir(d.file()))
 	}
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	now := d.store.opts.Now()
-	e := envelope{Format: format, Key: d.key, Name: d.label, Used: now.UTC()}
-	if e.Value, err = json.Marshal(v); err != nil {
-		return false, fmt.Errorf("filestore: %w", err)
-	}
-	if unused := now.Sub(old.Used); bytes.Equal(e.Value, old.Value) && 0 <= unused && unused < minUnused {
-		return false, nil
-	}
-	return old.Format == 0, d.store.write(root, d.file(), e)
+	return d.store.write(root, d.file(), envelope{Format: format, Key: d.key, Name: d.label, Value: value})
 }
 
-// read returns the value and the file that it came from, the zero envelope if there is none. A file that nobody can
-// have written is [unreadable].
-func (d *Document[T]) read(root *os.Root) (v T, e envelope, err error) {
+// read returns the value, and whether there is one. A file that nobody can have written is [unreadable].
+func (d *Document[T]) read(root *os.Root) (v T, found bool, err error) {
 	data, err := d.store.readFile(root, d.file())
 	if data == nil || err != nil {
-		return v, e, err
+		return v, false, err
 	}
-	return d.decode(data)
+	v, err = d.decode(data)
+	return v, err == nil, err
 }
 
-func (d *Document[T]) decode(data []byte) (v T, e envelope, err error) {
+func (d *Document[T]) decode(data []byte) (v T, err error) {
+	var e envelope
 	err = json.Unmarshal(data, &e)
 	switch {
 	case err != nil:
@@ -212,13 +180,13 @@ func (d *Document[T]) decode(data []byte) (v T, e envelope, err error) {
 	default:
 		var value T
 		if err = json.Unmarshal(e.Value, &value); err == nil {
-			return value, e, nil
+			return value, nil
 		}
 	}
 	if errors.Is(err, autocontinue.ErrStateVersion) {
-		return v, e, fmt.Errorf("filestore: %s: %w", d.store.path(d.file()), err)
+		return v, fmt.Errorf("filestore: %s: %w", d.store.path(d.file()), err)
 	}
-	return v, e, unreadable(err.Error())
+	return v, unreadable(err.Error())
 }
 
 // readFile returns the content of a file, nil if there is none. What is not a regular file, is empty or too large is

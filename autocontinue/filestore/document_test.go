@@ -33,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data[:len(data)/2])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, _, err := d.decode(data)
+		v, err := d.decode(data)
 		if err != nil {
 			if _, ok := errors.AsType[unreadable](err); !ok && !errors.Is(err, autocontinue.ErrStateVersion) {
 				t.Fatalf("neither unreadable nor newer: %v", err)
@@ -41,7 +41,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		again := encode(t, d, v)
-		w, _, err := d.decode(again)
+		w, err := d.decode(again)
 		require.NoError(t, err)
 		require.True(t, v.State.Equal(w.State))
 		third := encode(t, d, w)

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -61,8 +60,7 @@ func (s journal) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// makeRoom begins a new journal if the next line would make it too large. If another process is doing that, the line
-// makes the journal a little larger.
+// makeRoom begins a new journal if the next line would make it too large.
 func (s *Store) makeRoom(root *os.Root, more int64) error {
 	full := func() (info fs.FileInfo, full bool) {
 		info, err := root.Lstat(journalFile)
@@ -71,14 +69,14 @@ func (s *Store) makeRoom(root *os.Root, more int64) error {
 	if _, ok := full(); !ok {
 		return nil
 	}
-	unlock, _ := s.lockNow(root, journalLock)
-	if unlock == nil {
-		return nil
+	unlock, err := s.lock(context.Background(), root, journalLock)
+	if err != nil {
+		return err
 	}
 	defer unlock()
 	info, ok := full()
 	if !ok {
-		return nil
+		return nil // another process did it
 	}
 	if !info.Mode().IsRegular() {
 		return s.setAside(root, journalFile, "journal", notRegular)
@@ -127,7 +125,7 @@ func appendTo(f *os.File, line []byte) error {
 // is the last thing yielded: that of ctx, or [autocontinue.ErrUnavailable].
 func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield}
+		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield, in: bufio.NewReaderSize(nil, maxLine)}
 		defer func() { r.last.Close() }() // of nil, too
 		for r.read() && r.follow {
 			select {
@@ -146,6 +144,7 @@ type reader struct {
 	dir    string
 	follow bool // there is a next call of read
 	yield  func([]byte, error) bool
+	in     *bufio.Reader // whose buffer has room for a line
 
 	last   *os.File // the file that was read last; nil before the first one. Open, so that no new file looks like it
 	offset int64    // in it, where the next line begins
@@ -189,11 +188,7 @@ func (r *reader) isLast(info fs.FileInfo) bool {
 }
 
 func (r *reader) fail(err error) bool {
-	name := journalFile
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		name = filepath.Base(e.Path)
-	}
-	r.yield(nil, (&Store{dir: r.dir}).diskError("read", name, err))
+	r.yield(nil, (&Store{dir: r.dir}).diskError("read the journal in", ".", err))
 	return false
 }
 
@@ -204,7 +199,7 @@ func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
 	}
 	r.last.Close()
 	r.last = f
-	in := bufio.NewReaderSize(io.NewSectionReader(f, r.offset, 1<<62), 64<<10)
+	r.in.Reset(io.NewSectionReader(f, r.offset, 1<<62))
 	for {
 		if err := r.ctx.Err(); err != nil {
 			if !r.follow {
@@ -212,11 +207,16 @@ func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
 			}
 			return false
 		}
-		line, size, err := readLine(in)
+		line, err := r.in.ReadSlice('\n')
+		size := int64(len(line))
+		for err == bufio.ErrBufferFull { // the line is too large: it is passed over
+			line, err = r.in.ReadSlice('\n')
+			size += int64(len(line))
+		}
 		switch {
 		case err != nil && err != io.EOF:
 			return r.fail(err)
-		case err == io.EOF && !(whole && json.Valid(line)):
+		case err == io.EOF && !(whole && size <= maxLine && json.Valid(line)):
 			return true
 		}
 		at := r.offset
@@ -224,27 +224,11 @@ func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
 		more := true
 		if size > maxLine {
 			more = r.yield(nil, fmt.Errorf("%w: the line at byte %d of %s", ErrTooLarge, at, f.Name()))
-		} else if len(bytes.TrimSpace(line)) > 0 {
+		} else if line = bytes.TrimSuffix(line, []byte("\n")); len(bytes.TrimSpace(line)) > 0 {
 			more = r.yield(line, nil)
 		}
 		if !more || err == io.EOF {
 			return more
-		}
-	}
-}
-
-// readLine returns the next line without its line break, and its size with it. A line that is too large is nil. The
-// error is io.EOF for a line without a line break.
-func readLine(in *bufio.Reader) (line []byte, size int64, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		if size += int64(len(part)); size <= maxLine {
-			line = append(line, part...)
-		} else {
-			line = nil
-		}
-		if err != bufio.ErrBufferFull {
-			return bytes.TrimSuffix(line, []byte("\n")), size, err
 		}
 	}
 }

@@ -43,9 +43,9 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	assert.Equal(t, processes*each, seqOf(t, s, "one session"))
 }
 
-// 64 processes report one pause, and 64 pauses of one turn: it is continued once, and as often as the cap allows.
+// 24 processes report one pause, and 24 pauses of one turn: it is continued once, and as often as the cap allows.
 func TestProcessesShareTheCap(t *testing.T) {
-	const processes = 64
+	const processes = 24
 	for name, tt := range map[string]struct {
 		run  func(i int) string
 		want map[string]int
@@ -94,7 +94,7 @@ func kill(t *testing.T, cmd *exec.Cmd, after int) int {
 // A process that is killed while it writes leaves the old state or the new one, and no lock.
 func TestKilledWhileWriting(t *testing.T) {
 	s := newStore(t, filestore.Options{OnSetAside: func(_, what string) { t.Error(what) }})
-	for round := range 40 {
+	for round := range 20 {
 		last := kill(t, childOf(t, "count", s.Dir(), "s", "0"), 1+round%7)
 		d, err := s.Session("s")
 		require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestKilledWhileWriting(t *testing.T) {
 // A process that is killed while it appends leaves whole lines, but for one that is its own.
 func TestKilledWhileAppending(t *testing.T) {
 	s := newStore(t, filestore.Options{JournalSize: 60_000})
-	for round := range 20 {
+	for round := range 10 {
 		said := kill(t, childOf(t, "journal", s.Dir(), strconv.Itoa(round), "0"), 5+round%5)
 		require.NoError(t, journal(s, `{"who":"parent"}`), "the lock is free")
 		broken, last := 0, -1

@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,29 +15,28 @@ import (
 // regular file, such as /dev/stdout, is written directly.
 func WriteFile(name string, data []byte, perm fs.FileMode) error {
 	info, err := os.Stat(name)
-	if target, linkErr := os.Readlink(name); errors.Is(err, fs.ErrNotExist) && linkErr == nil {
-		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil && !filepath.IsAbs(target) {
-			target = filepath.Join(dir, target)
-		}
-		return WriteFile(target, data, perm) // there is no such file yet
-	}
 	exists := err == nil
-	switch {
-	case !exists:
-	case !info.Mode().IsRegular():
+	if exists && !info.Mode().IsRegular() {
 		return os.WriteFile(name, data, perm)
-	default:
+	} else if exists {
 		perm &= info.Mode().Perm()
-		if name, err = filepath.EvalSymlinks(name); err != nil {
-			return err
-		}
 	}
-	root, err := os.OpenRoot(filepath.Dir(name))
+	for range 40 { // links, one to the next, as many as systems follow
+		target, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if dir, _ := filepath.Split(name); !filepath.IsAbs(target) {
+			target = dir + target
+		}
+		name = target
+	}
+	dir, base := filepath.Split(name)
+	root, err := os.OpenRoot(cmp.Or(dir, "."))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	base := filepath.Base(name)
 	return replace(root, base, fmt.Sprintf("%s.%08x.tmp", base, rand.Uint32()), data, perm, exists, true)
 }
 

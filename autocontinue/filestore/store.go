@@ -41,9 +41,8 @@ type Options struct {
 // Store keeps sessions and other documents in a folder. It is safe for concurrent use, by goroutines and by processes.
 // It holds nothing open between calls and needs no closing. A folder that is removed meanwhile is made again.
 type Store struct {
-	dir     string
-	opts    Options
-	tryLock func(name string) (unlock func(), err error)
+	dir  string
+	opts Options
 }
 
 var _ autocontinue.Store = (*Store)(nil)
@@ -67,7 +66,7 @@ func New(dir string, opts Options) (*Store, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Store{dir: dir, opts: opts, tryLock: tryLock}, nil
+	return &Store{dir: dir, opts: opts}, nil
 }
 
 // Dir returns the folder, as an absolute path.
@@ -101,26 +100,20 @@ func (s *Store) Update(
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-var errZero = errors.New("filestore: this Store or Document is a zero value: make one with New or NewDocument")
+var errZero = errors.New("filestore: the context is nil, or this Store or Document is a zero value: " +
+	"make one with New or NewDocument")
 
 // open opens the folder unless ctx is done. Without create, a missing folder is [fs.ErrNotExist].
-func (s *Store) open(ctx context.Context, create bool) (*os.Root, error) {
+func (s *Store) open(ctx context.Context, create bool) (root *os.Root, err error) {
 	switch {
-	case s == nil || s.tryLock == nil:
+	case s == nil || s.dir == "" || ctx == nil:
 		return nil, errZero
-	case ctx == nil:
-		return nil, errors.New("filestore: the context is nil: give context.Background() if there is none")
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case create:
+		err = os.MkdirAll(s.dir, 0o700)
 	}
-	root, err := os.OpenRoot(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if !create {
-			return nil, fs.ErrNotExist
-		}
-		if err := os.MkdirAll(s.dir, 0o700); err != nil {
-			return nil, s.diskError("make", ".", err)
-		}
+	if err == nil {
 		root, err = os.OpenRoot(s.dir)
 	}
 	if err != nil {

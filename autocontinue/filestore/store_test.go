@@ -139,25 +139,6 @@ func TestSessionExtra(t *testing.T) {
 	assert.Equal(t, 2, seqOf(t, s, "s"))
 }
 
-func TestAnUpdateThatChangesNothingIsNotWritten(t *testing.T) {
-	now := time.Now()
-	s := newStore(t, filestore.Options{Now: func() time.Time { return now }})
-	require.NoError(t, s.Update(t.Context(), "s", increment))
-	path := onlyFile(t, s, "sessions")
-	before := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	require.NoError(t, os.Chtimes(path, before, before))
-	same := func(s autocontinue.State) (autocontinue.State, error) { return s, nil }
-	require.NoError(t, s.Update(t.Context(), "s", same))
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	assert.True(t, info.ModTime().Equal(before))
-	now = now.Add(2 * time.Hour)
-	require.NoError(t, s.Update(t.Context(), "s", same))
-	info, err = os.Stat(path)
-	require.NoError(t, err)
-	assert.False(t, info.ModTime().Equal(before), "now and then the last use is written")
-}
-
 // A value that could not be read back is not written.
 func TestTooLarge(t *testing.T) {
 	s := newStore(t, filestore.Options{})
