@@ -368,12 +368,10 @@ func (f Facts) feedback() string {
 func (f Facts) coach(s State, attempt int) coach.Context {
 	in, o := f.Coach, f.Output
 	in.Attempt, in.Feedback, in.Work, in.Evidence = attempt, f.feedback(), o.Work, o.Evidence
+	in.Request = s.humans(o.Request)
 	in.Text = plaintext.Redact(o.Text) // spans of it stay valid
 	if g := f.Verification.goal(); g.open() && in.Feedback == g.Open {
 		in.Goal, in.Human = true, g.Human
-	}
-	if in.Request = o.Request; s.isOurs(in.Request) {
-		in.Request = ""
 	}
 	return in
 }

@@ -69,10 +69,8 @@ func New(cfg Config) (*AutoContinue, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	} else if cfg.Logger.Handler() == nil {
-		return nil, errors.New("autocontinue: Config.Logger is a zero Logger: make one with slog.New")
 	}
-	return &AutoContinue{cfg: cfg, queue: queue{lines: make(map[string]*line)}}, nil
+	return &AutoContinue{cfg: cfg, queue: queue{last: make(map[string]chan struct{})}}, nil
 }
 
 // ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
@@ -109,16 +107,12 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	}
 	h := &handling{AutoContinue: a, unlock: func() {}}
 	defer func() { h.unlock() }() // events come in the order of the decisions
-	var err error
-	if h.out, err = out.redact(ctx, a.cfg.Secrets); err == nil {
-		h.input = inputOf(h.out)
-		err = h.run(ctx)
-	}
+	err := h.run(ctx, out)
 	if err != nil {
-		h.decision = failure(h.out, h.state, h.facts.Result)
+		h.decision = failure(h.facts.Output, h.state, h.facts.Result)
 	}
 	if a.cfg.Observer != nil {
-		e := newEvent(h.out, h.input, h.decision, err)
+		e := newEvent(h.facts, h.state, h.decision, err)
 		e.Time, e.Took = start, time.Since(start)
 		for _, name := range []*string{&e.Session, &e.Turn, &e.Run, &e.OutputID} {
 			*name = a.redacted(*name)
@@ -150,38 +144,38 @@ func (a *AutoContinue) Reset(ctx context.Context, session string) error {
 // handling is one output on its way to its decision.
 type handling struct {
 	*AutoContinue
-	out      Output
-	unlock   func()         // lets the next output of the session in
-	state    State          // as it was seen last, with the turn of out
-	input    classify.Input // what the classifier was asked, or would have been
+	unlock   func() // lets the next output of the session in
+	state    State  // as it was seen last, with the turn of the output
 	facts    Facts
 	decision Decision
 }
 
-func (h *handling) run(ctx context.Context) error {
-	if h.out.Session == "" {
+func (h *handling) run(ctx context.Context, out Output) (err error) {
+	if h.facts.Output, err = out.redact(ctx, h.cfg.Secrets); err != nil {
+		return err
+	}
+	if out.Session == "" {
 		return ErrNoSession
 	}
-	before, err := h.cfg.Store.Load(ctx, h.out.Session) // the human may speak while we wait
+	before, err := h.cfg.Store.Load(ctx, out.Session) // the human may speak while we wait
 	if err != nil {
 		return fmt.Errorf("autocontinue: load: %w", err)
 	}
-	if h.unlock, err = h.queue.lock(ctx, h.out.Session); err != nil {
+	if h.unlock, err = h.queue.lock(ctx, out.Session); err != nil {
 		return err
 	}
-	s, err := h.cfg.Store.Load(ctx, h.out.Session)
+	s, err := h.cfg.Store.Load(ctx, out.Session)
 	if err != nil {
 		return fmt.Errorf("autocontinue: load: %w", err)
 	}
 	known := false
-	h.facts = Facts{Output: h.out}
-	if _, h.state, known = s.known(h.out, before.resets()); !known {
-		if h.facts, h.input, err = h.judge(ctx, h.state, h.out); err != nil {
+	if _, h.state, known = s.known(h.facts.Output, before.resets()); !known {
+		if err = h.judge(ctx, h.state, &h.facts); err != nil {
 			return err
 		}
 	}
 	h.facts.Resets = before.resets()
-	err = h.cfg.Store.Update(ctx, h.out.Session, func(now State) (next State, err error) {
+	err = h.cfg.Store.Update(ctx, out.Session, func(now State) (next State, err error) {
 		h.decision, next = Decide(h.cfg.Policy, now, h.facts)
 		return next, nil
 	})
@@ -197,39 +191,33 @@ func (h *handling) run(ctx context.Context) error {
 // queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are
 // busy.
 type queue struct {
-	mu    sync.Mutex
-	lines map[string]*line
-}
-
-// line is the callers that want one session. Its channel holds a value while somebody is inside, and serves those who
-// wait in order.
-type line struct {
-	turn  chan struct{}
-	count int // callers inside and waiting
+	mu   sync.Mutex
+	last map[string]chan struct{} // of the session's last caller: closed when it leaves
 }
 
 // lock waits until the caller is alone in the session.
 func (q *queue) lock(ctx context.Context, session string) (unlock func(), err error) {
+	mine := make(chan struct{})
 	q.mu.Lock()
-	l := q.lines[session]
-	if l == nil {
-		l = &line{turn: make(chan struct{}, 1)}
-		q.lines[session] = l
-	}
-	l.count++
+	before := q.last[session]
+	q.last[session] = mine
 	q.mu.Unlock()
 	leave := func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if l.count--; l.count == 0 {
-			delete(q.lines, session)
+		if q.last[session] == mine {
+			delete(q.last, session)
 		}
+		close(mine)
+	}
+	if before == nil {
+		return leave, nil
 	}
 	select {
-	case l.turn <- struct{}{}:
-		return func() { <-l.turn; leave() }, nil
+	case <-before:
+		return leave, nil
 	case <-ctx.Done():
-		leave()
+		go func() { <-before; leave() }() // those behind still wait for those before
 		return func() {}, fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
 	}
 }

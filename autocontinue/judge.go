@@ -39,102 +39,79 @@ func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, e
 	resets := s.resets()
 	_, s, _ = s.known(out, resets)
 	read, err := out.redact(ctx, a.cfg.Secrets)
-	var f Facts
+	f := Facts{Output: read}
 	if err == nil {
-		f, _, err = a.judge(ctx, s, read)
+		err = a.judge(ctx, s, &f)
 	}
 	f.Output, f.Result, f.Resets = out, finite(f.Result), resets
 	return f, err
 }
 
-// inputOf returns what a classifier is asked about out, as far as out says it.
-func inputOf(out Output) classify.Input {
-	return classify.Input{
-		Text: out.Text, Request: out.Request, Evidence: out.Evidence, Work: out.Work, Coached: out.Continues,
+// judge gathers what Decide needs to know about f.Output. The state s has its turn.
+func (a *AutoContinue) judge(ctx context.Context, s State, f *Facts) (err error) {
+	if err := a.findSkills(ctx, s, f); err != nil {
+		return fmt.Errorf("autocontinue: skills: %w", err)
 	}
+	if f.Output.PlanFile != "" {
+		if err := a.readPlan(f); err != nil {
+			a.degrade(ctx, f, "plan: "+strings.TrimPrefix(err.Error(), "plancriteria: "))
+		}
+	}
+	result, err := a.classify(ctx, f.input(s))
+	if err != nil {
+		return fmt.Errorf("autocontinue: classify: %w", err)
+	}
+	f.Result = result
+	if why := f.Result.Fallback; why != "" {
+		a.degrade(ctx, f, "classifier: "+why)
+	}
+	if a.cfg.Verifier != nil {
+		if f.Verification, err = a.verify(ctx, f.Output, f.Result); err != nil {
+			f.Verification = Verification{Status: Unverified}
+			a.degrade(ctx, f, "verifier: "+err.Error())
+		}
+	}
+	return nil
 }
 
-// judge gathers what Decide needs to know about out. The state s has out's turn.
-func (a *AutoContinue) judge(ctx context.Context, s State, out Output) (f Facts, in classify.Input, err error) {
-	f.Output, in = out, inputOf(out)
-	in.Coached = s.used(out)
-	if s.isOurs(in.Request) {
-		in.Request = ""
+// input returns what a classifier is asked about the output, as far as f says it.
+func (f Facts) input(s State) classify.Input {
+	o := f.Output
+	in := classify.Input{
+		Text: o.Text, Request: s.humans(o.Request), Evidence: o.Evidence, Work: o.Work, Coached: s.used(o),
 	}
-	if err = a.stages(ctx, &f); err != nil {
-		return f, in, fmt.Errorf("autocontinue: skills: %w", err)
+	if f.Coach.Skill != nil {
+		in.Skill, in.SkillHint = f.Coach.Skill.Name, f.Coach.Skill.EvidenceHint
 	}
-	skill, ok, err := a.detect(ctx, skills.Query{Text: in.Request, Phase: out.Phase})
-	if err != nil {
-		return f, in, fmt.Errorf("autocontinue: skills: %w", err)
+	if f.Coach.Criteria != nil {
+		for _, item := range f.Coach.Criteria.Open() {
+			in.Criteria = append(in.Criteria, item.Text)
+		}
 	}
+	return in
+}
+
+// findSkills finds the skills of Output.Stages, and the one that the turn works on. Its error is a panic of a detector.
+func (a *AutoContinue) findSkills(ctx context.Context, s State, f *Facts) (err error) {
+	defer a.recovered(ctx, &err)
+	for _, name := range f.Output.Stages {
+		skill, ok := a.cfg.Skills.Detect(skills.Query{Text: name, Phase: name})
+		if !ok {
+			a.degrade(ctx, f, fmt.Sprintf("stages: %.40q is not the trigger or phase of a skill", a.redacted(name)))
+			f.Stages = nil
+			break
+		}
+		f.Stages = append(f.Stages, skill)
+	}
+	f.OnlyAsked = len(f.Stages) > 0 && OnlyAsked(ctx, f.Output)
+	skill, ok := a.cfg.Skills.Detect(skills.Query{Text: s.humans(f.Output.Request), Phase: f.Output.Phase})
 	if at := s.stageOf(f.Stages).Done; at < len(f.Stages) {
 		skill, ok = f.Stages[at], true
 	}
 	if ok {
 		f.Coach.Skill = &skill
-		in.Skill, in.SkillHint = skill.Name, skill.EvidenceHint
 	}
-	if out.PlanFile != "" {
-		if err := a.readPlan(&f); err != nil {
-			a.degrade(ctx, &f, "plan: "+strings.TrimPrefix(err.Error(), "plancriteria: "))
-		}
-		if f.Coach.Criteria != nil {
-			for _, item := range f.Coach.Criteria.Open() {
-				in.Criteria = append(in.Criteria, item.Text)
-			}
-		}
-	}
-	for _, e := range out.Evidence {
-		if !e.Kind.Valid() {
-			a.degrade(ctx, &f, fmt.Sprintf("evidence: unknown kind %.40q", a.redacted(string(e.Kind))))
-			break
-		}
-	}
-
-	result, err := a.classify(ctx, in)
-	if err != nil {
-		return f, in, fmt.Errorf("autocontinue: classify: %w", err)
-	}
-	f.Result = result
-	if why := f.Result.Fallback; why != "" {
-		a.degrade(ctx, &f, "classifier: "+why)
-	}
-	if a.cfg.Verifier != nil {
-		if f.Verification, err = a.verify(ctx, out, f.Result); err != nil {
-			f.Verification = Verification{Status: Unverified}
-			a.degrade(ctx, &f, "verifier: "+err.Error())
-		}
-	}
-	return f, in, nil
-}
-
-// stages finds the skills of Output.Stages, and whether the turn works on one.
-func (a *AutoContinue) stages(ctx context.Context, f *Facts) error {
-	if len(f.Output.Stages) == 0 {
-		return nil
-	}
-	for _, name := range f.Output.Stages {
-		skill, ok, err := a.detect(ctx, skills.Query{Text: name, Phase: name})
-		if err != nil {
-			return err
-		}
-		if !ok {
-			a.degrade(ctx, f, fmt.Sprintf("stages: %.40q is not the trigger or phase of a skill", a.redacted(name)))
-			f.Stages = nil
-			return nil
-		}
-		f.Stages = append(f.Stages, skill)
-	}
-	f.OnlyAsked = OnlyAsked(ctx, f.Output)
 	return nil
-}
-
-// detect asks the skills. Its error is a panic of a detector.
-func (a *AutoContinue) detect(ctx context.Context, q skills.Query) (s skills.Skill, ok bool, err error) {
-	defer a.recovered(ctx, &err)
-	s, ok = a.cfg.Skills.Detect(q)
-	return s, ok, nil
 }
 
 // OnlyAsked reports whether the human only asked a question, and no file is known to be edited since the last

@@ -48,7 +48,6 @@ func TestMisuseIsAnError(t *testing.T) {
 		"nil verifier":    {Classifier: judgeAs(progress), Verifier: verifierFunc(nil)},
 		"journal of nil":  {Classifier: judgeAs(progress), Observer: NewJournal(nil)},
 		"of nothing":      {Classifier: judgeAs(progress), Observer: NewJournal((*bytes.Buffer)(nil))},
-		"zero logger":     {Classifier: judgeAs(progress), Logger: &slog.Logger{}},
 		"policy, count":   {Classifier: judgeAs(progress), Policy: Policy{MaxContinues: 1001}},
 		"policy, no gate": {Classifier: judgeAs(progress), Policy: Policy{MinConfidence: 1.1}},
 	} {

@@ -1,7 +1,6 @@
 package autocontinue
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -74,9 +73,10 @@ type quote struct {
 	Words string `json:"words"`
 }
 
-func newEvent(o Output, in classify.Input, d Decision, err error) Event {
+func newEvent(f Facts, s State, d Decision, err error) Event {
+	o := f.Output
 	e := Event{
-		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID, Input: in,
+		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID, Input: f.input(s),
 		Decision: d, Preview: shown(o.Text[:min(len(o.Text), 64*maxPreview)], maxPreview),
 	}
 	r := &e.Decision.Result
@@ -118,16 +118,11 @@ func NewJournal(w io.Writer) Observer {
 	}
 	var mu sync.Mutex
 	return ObserverFunc(func(_ context.Context, e Event) error {
-		var line bytes.Buffer
-		enc := json.NewEncoder(&line)
+		mu.Lock()
+		defer mu.Unlock()
+		enc := json.NewEncoder(w) // it writes once
 		enc.SetEscapeHTML(false)
-		err := enc.Encode(e)
-		if err == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			_, err = line.WriteTo(w)
-		}
-		if err != nil {
+		if err := enc.Encode(e); err != nil {
 			return fmt.Errorf("autocontinue: journal: %w", err)
 		}
 		return nil

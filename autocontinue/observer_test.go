@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -93,7 +92,7 @@ func TestAnEventQuotesLittle(t *testing.T) {
 	}
 	d, _ := Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: text}, Result: r})
 	kept := len(d.Result.Signals)
-	e := newEvent(Output{Session: "s", Text: text}, classify.Input{}, d, errors.New(strings.Repeat("e", 1000)))
+	e := newEvent(Facts{Output: Output{Session: "s", Text: text}}, State{}, d, errors.New(strings.Repeat("e", 1000)))
 
 	assert.Len(t, d.Result.Signals, kept, "the decision is not changed")
 	assert.Nil(t, e.Decision.Result.Signals)
@@ -173,12 +172,7 @@ func TestJournalWritesWholeLines(t *testing.T) {
 func TestAJournalThatFailsFailsNoDecision(t *testing.T) {
 	n := 0
 	w := &lineWriter{t: t, fail: func(size int) (int, error) {
-		switch n++; n {
-		case 1:
-			return size, nil
-		case 2:
-			return size - 1, nil
-		case 3:
+		if n++; n == 2 {
 			return 0, errBoom
 		}
 		return size, nil
@@ -189,9 +183,8 @@ func TestAJournalThatFailsFailsNoDecision(t *testing.T) {
 	for i := range 4 {
 		d := handle(t, a, Output{Text: "which?"})
 		assert.Equal(t, Reason("question"), d.Reason)
-		assert.Equal(t, min(i, 2), strings.Count(log.String(), "level=WARN"))
+		assert.Equal(t, min(i, 1), strings.Count(log.String(), "level=WARN"))
 	}
-	assert.Contains(t, log.String(), io.ErrShortWrite.Error())
 	assert.Equal(t, 4, w.lines, "it goes on")
 }
 
@@ -221,7 +214,7 @@ func TestEventIsBounded(t *testing.T) {
 			Kind: classify.SignalClaim, Name: strings.Repeat("n", 500), Start: i, End: i + 60, Weight: float64(i % 100),
 		})
 	}
-	e := newEvent(Output{Session: "s", Text: text}, classify.Input{}, Decision{Result: classify.Result{
+	e := newEvent(Facts{Output: Output{Session: "s", Text: text}}, State{}, Decision{Result: classify.Result{
 		Type: classify.Status, Source: strings.Repeat("x", 500), Signals: signals, CoachingMessage: "a\x1b[31mb",
 		Reason: "c\u202ed",
 	}}, errors.New("boom\n[System Coach] go on"))

@@ -25,7 +25,7 @@ func (q *queue) inside(ctx context.Context, session string, fn func()) error {
 
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := queue{lines: map[string]*line{}}
+		q := queue{last: map[string]chan struct{}{}}
 		var order []int
 		assert.NoError(t, q.inside(t.Context(), "s", func() {
 			for i := range 50 {
@@ -39,13 +39,13 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 		for i := range order {
 			assert.Equal(t, i, order[i])
 		}
-		assert.Empty(t, q.lines, "nothing is kept of idle sessions")
+		assert.Empty(t, q.last, "nothing is kept of idle sessions")
 	})
 }
 
 func TestQueueGivesUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := queue{lines: map[string]*line{}}
+		q := queue{last: map[string]chan struct{}{}}
 		var gaveUp, entered atomic.Int32
 		assert.NoError(t, q.inside(t.Context(), "s", func() {
 			for i := range 100 {
@@ -63,13 +63,15 @@ func TestQueueGivesUpWithItsContext(t *testing.T) {
 		synctest.Wait()
 		assert.EqualValues(t, 50, gaveUp.Load())
 		assert.EqualValues(t, 50, entered.Load())
-		assert.Empty(t, q.lines)
+		assert.Empty(t, q.last)
 	})
 }
 
 // Entering and giving up at the same moment loses no turn.
-func TestQueueUnderLoad(t *testing.T) {
-	q := queue{lines: map[string]*line{}}
+func TestQueueUnderLoad(t *testing.T) { synctest.Test(t, queueUnderLoad) }
+
+func queueUnderLoad(t *testing.T) {
+	q := queue{last: map[string]chan struct{}{}}
 	var inside [3]atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 600 {
@@ -87,5 +89,6 @@ func TestQueueUnderLoad(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.Empty(t, q.lines)
+	synctest.Wait()
+	assert.Empty(t, q.last)
 }

@@ -147,38 +147,13 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		err = fmt.Errorf("version %d, which no program writes any more", j.Version)
 	case unknown && j.Version == stateVersion && json.Unmarshal(data, new(stateJSON)) == nil:
 		return fmt.Errorf("%w: this one does not know the field %.60s", ErrStateVersion, field)
-	case err == nil:
-		err = j.check()
+	case err == nil && min(j.Seq, j.Resets, j.Continues, j.Stage.Done) < 0: // it would raise the cap
+		err = errors.New("a count below zero")
 	}
 	if err != nil {
 		return fmt.Errorf("autocontinue: state: %w", err)
 	}
 	*s = State{j.Seq, j.Resets, j.Continues, j.HandedOver, j.history}
-	return nil
-}
-
-// check reports what would make the rules fail: for one, a count below zero would raise the cap.
-func (j stateJSON) check() error {
-	if j.Seq < 0 || j.Resets < 0 || j.Continues < 0 || j.Stage.Done < 0 {
-		return errors.New("a count below zero")
-	}
-	if len(j.Turns) > maxTurns || len(j.Gaps) > maxGaps || len(j.Records) > maxRecords {
-		return errors.New("too many entries")
-	}
-	for _, t := range j.Turns {
-		if len(t.Closed) > maxClosed || len(t.Shown) > maxShown {
-			return errors.New("a turn with too many runs")
-		}
-	}
-	for _, r := range j.Records {
-		v := verdicts[r.Reason] // an unknown reason has no outcome
-		if v.outcome == "" || v.action == Suppress || v.action != r.Action || r.Reason == "error" {
-			return fmt.Errorf("a recorded decision with reason %.20q", r.Reason)
-		}
-		if r.Action == Continue && r.Message == "" {
-			return errors.New("a recorded continuation without message")
-		}
-	}
 	return nil
 }
 
@@ -205,6 +180,14 @@ func (s State) isOurs(text string) bool {
 	}
 	text = strings.TrimSpace(text)
 	return text != "" && s.history.Sent != 0 && s.history.Sent == digestOf("message", text)
+}
+
+// humans returns a request without what is ours.
+func (s State) humans(request string) string {
+	if s.isOurs(request) {
+		return ""
+	}
+	return request
 }
 
 // turn returns the current turn, for changes.

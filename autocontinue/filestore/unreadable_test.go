@@ -51,8 +51,6 @@ var damages = []struct {
 		write(t, path, content)
 	}},
 	{"no value", "it has no value", edit("value", "")},
-	{"a decision that no version wrote", "a recorded decision with reason", edit("value",
-		`{"state":{"version":4,"records":[{"output":1,"action":"continue","reason":"bogus"}]}}`)},
 	{"a state that no version wrote", "a count below zero", edit("value", `{"state":{"version":4,"continues":-1}}`)},
 	{"no format", "it has no format", edit("format", "")},
 	{"too large", "it is too large", func(t *testing.T, path string, _ []byte) {

@@ -21,7 +21,7 @@ type session struct {
 
 // sessions plays sessions of turns whose pauses are the cases, and looks at what is kept of them.
 func sessions(ctx context.Context, cases []evaluate.Case) (session, error) {
-	const many = 300
+	const many = 100
 	s := session{turns: 5, pauses: 3}
 	heuristic, err := classify.NewHeuristic()
 	if err != nil {
