@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -93,18 +94,17 @@ func appendTo(f *os.File, line []byte) error {
 	if err != nil {
 		return err
 	}
-	size := info.Size()
-	data := make([]byte, 0, len(line)+2)
+	size, last := info.Size(), []byte("\n")
 	if size > 0 {
-		last := make([]byte, 1)
 		if _, err := f.ReadAt(last, size-1); err != nil {
 			return err
 		}
-		if last[0] != '\n' {
-			data = append(data, '\n')
-		}
 	}
-	n, err := f.Write(append(append(data, line...), '\n'))
+	data := slices.Concat(line, []byte("\n"))
+	if last[0] != '\n' {
+		data = slices.Concat([]byte("\n"), data)
+	}
+	n, err := f.Write(data)
 	if err != nil && n > 0 {
 		if info, err2 := f.Stat(); err2 == nil && info.Size() == size+int64(n) { // nobody appended to the part
 			err = errors.Join(err, f.Truncate(size))
@@ -126,7 +126,7 @@ func appendTo(f *os.File, line []byte) error {
 func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := &reader{ctx: ctx, dir: dir, follow: every != 0, yield: yield, in: bufio.NewReaderSize(nil, maxLine)}
-		defer func() { r.last.Close() }() // of nil, too
+		defer func() { r.file.Close() }() // of nil, too
 		for r.read() && r.follow {
 			select {
 			case <-ctx.Done():
@@ -146,7 +146,7 @@ type reader struct {
 	yield  func([]byte, error) bool
 	in     *bufio.Reader // whose buffer has room for a line
 
-	last   *os.File // the file that was read last; nil before the first one. Open, so that no new file looks like it
+	file   *os.File // nil before the first one; open, so that no new file looks like it
 	offset int64    // in it, where the next line begins
 }
 
@@ -156,35 +156,17 @@ func (r *reader) read() bool {
 		return true
 	}
 	var current, older *os.File
-	defer func() {
-		for _, f := range []*os.File{current, older} {
-			if f != r.last {
-				f.Close() // of nil, too
-			}
-		}
-	}()
 	if err == nil {
 		defer root.Close()
 		current, err = openRegular(root, journalFile) // first: if it is renamed now, both are the same file
 	}
-	if err == nil {
+	if err == nil && r.file == nil {
 		older, err = openRegular(root, olderFile)
 	}
 	if err != nil {
 		return r.fail(err)
 	}
-	now, _ := current.Stat()
-	before, err := older.Stat()
-	if err == nil && !os.SameFile(before, now) && !r.isLast(now) &&
-		!r.lines(older, before, current != nil || !r.follow) { // nobody appends to a file that has a later one
-		return false
-	}
-	return current == nil || r.lines(current, now, !r.follow)
-}
-
-func (r *reader) isLast(info fs.FileInfo) bool {
-	last, err := r.last.Stat() // of nil, too
-	return err == nil && os.SameFile(last, info)
+	return r.turnTo(older) && r.turnTo(current)
 }
 
 func (r *reader) fail(err error) bool {
@@ -192,14 +174,25 @@ func (r *reader) fail(err error) bool {
 	return false
 }
 
-// lines yields the lines of a file that are new. Whole says that nobody appends to it any more.
-func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
-	if !r.isLast(info) || info.Size() < r.offset {
+// turnTo yields what the file of before still has, if f is another one, and then what is new in f. Nil has nothing.
+func (r *reader) turnTo(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	last, err := r.file.Stat() // of nil, too
+	same := err == nil && os.SameFile(last, info)
+	more := same || err != nil || r.lines(true)
+	r.file.Close()
+	if r.file = f; !same || info.Size() < r.offset {
 		r.offset = 0
 	}
-	r.last.Close()
-	r.last = f
-	r.in.Reset(io.NewSectionReader(f, r.offset, 1<<62))
+	return more && r.lines(!r.follow)
+}
+
+// lines yields the lines of the file that are new. Whole says that nobody appends to it any more.
+func (r *reader) lines(whole bool) bool {
+	r.in.Reset(io.NewSectionReader(r.file, r.offset, 1<<62))
 	for {
 		if err := r.ctx.Err(); err != nil {
 			if !r.follow {
@@ -223,7 +216,7 @@ func (r *reader) lines(f *os.File, info fs.FileInfo, whole bool) bool {
 		r.offset += size
 		more := true
 		if size > maxLine {
-			more = r.yield(nil, fmt.Errorf("%w: the line at byte %d of %s", ErrTooLarge, at, f.Name()))
+			more = r.yield(nil, fmt.Errorf("%w: the line at byte %d of %s", ErrTooLarge, at, r.file.Name()))
 		} else if line = bytes.TrimSuffix(line, []byte("\n")); len(bytes.TrimSpace(line)) > 0 {
 			more = r.yield(line, nil)
 		}
