@@ -106,13 +106,12 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	}
 
 	// Row 7.
-	switch d.Result.Type {
+	switch reason := Reason(d.Result.Type); d.Result.Type {
 	case classify.Error: // a failed run of the host's is row 5
-		d, note := d.checked(errorNote, v)
+		note := d.checked(errorNote, v)
 		return s.handOver(o, d, "crash_guard", note)
 	case classify.Question, classify.Blocker:
-		reason := Reason(d.Result.Type)
-		d, note := d.checked(verdicts[reason].note, v)
+		note := d.checked(verdicts[reason].note, v)
 		return s.handOver(o, d, reason, note)
 	}
 
@@ -224,10 +223,7 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 func (s *State) settle(o Output, d Decision) Decision {
 	s.Seq++
 	v := verdicts[d.Reason]
-	d.ID, d.Action, d.Outcome = decisionID(o, s.Seq), v.action, v.outcome
-	if d.Note == "" {
-		d.Note = v.note
-	}
+	d.ID, d.Action, d.Outcome, d.Note = decisionID(o, s.Seq), v.action, v.outcome, cmp.Or(d.Note, v.note)
 	switch d.Action {
 	case Suppress:
 		return d
@@ -249,7 +245,7 @@ func (s *State) settle(o Output, d Decision) Decision {
 }
 
 // checked adds to a note, and to d, what was found about the claims of an output that is delivered whatever they are.
-func (d Decision) checked(note string, v Verification) (Decision, string) {
+func (d *Decision) checked(note string, v Verification) string {
 	switch v.Status {
 	case Rejected:
 		d.Verified = Unverified
@@ -258,7 +254,7 @@ func (d Decision) checked(note string, v Verification) (Decision, string) {
 		d.Verified = Unverified
 		note = verifiedNote(note+" Its report was checked.", d.Verified, v.Note)
 	}
-	return d, note
+	return note
 }
 
 // reclassify changes what the output is judged as.

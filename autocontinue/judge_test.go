@@ -46,7 +46,7 @@ func TestJudgeIsHandle(t *testing.T) {
 			read[key] = r
 			return r, err
 		}),
-		Plans:      fstest.MapFS{"plan.md": {Data: []byte(plan)}},
+		Plans: fstest.MapFS{"plan.md": {Data: []byte(plan)}},
 		Verifier: verifierFunc(func(out Output, _ classify.Result) (Verification, error) {
 			switch len(out.Run) % 3 {
 			case 0:

@@ -80,14 +80,13 @@ func newEvent(f Facts, s State, d Decision, err error) Event {
 		Decision: d, Preview: shown(o.Text[:min(len(o.Text), 64*maxPreview)], maxPreview),
 	}
 	r := &e.Decision.Result
-	signals, dropped := strongest(r.Signals)
-	for _, s := range signals {
+	for _, s := range strongest(r.Signals) {
 		s.Kind, s.Name = classify.SignalKind(shown(string(s.Kind), maxName)), shown(s.Name, maxName)
 		words := shown(o.Text[s.Start:s.End], maxQuote)
 		e.Signals = append(e.Signals, quote{Signal: s, Words: strings.Clone(words)}) // does not keep the output
 	}
+	r.SignalsDropped += len(r.Signals) - len(e.Signals)
 	r.Signals = nil
-	r.SignalsDropped += dropped
 	r.Source = shown(r.Source, maxName)
 	r.Reason = shown(r.Reason, maxReason)
 	r.Fallback = shown(r.Fallback, maxReason)
@@ -98,16 +97,15 @@ func newEvent(f Facts, s State, d Decision, err error) Event {
 	return e
 }
 
-// strongest returns the maxSignals heaviest signals, in the order of the text, and how many it left out.
-func strongest(signals []classify.Signal) (kept []classify.Signal, dropped int) {
-	kept = slices.Clone(signals)
-	if dropped = len(signals) - maxSignals; dropped <= 0 {
-		return kept, 0
+// strongest returns the maxSignals heaviest signals, in the order of the text.
+func strongest(signals []classify.Signal) []classify.Signal {
+	kept := slices.Clone(signals)
+	if len(kept) > maxSignals {
+		slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+		kept = kept[:maxSignals]
+		slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
 	}
-	slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
-	kept = kept[:maxSignals]
-	slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
-	return kept, dropped
+	return kept
 }
 
 // NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"regexp"
@@ -257,11 +258,9 @@ func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error
 	to := asideFolder + "/" + now + "-" + kind + "-" + path.Base(name)
 	err := root.MkdirAll(asideFolder, 0o700)
 	if err == nil {
-		// The oldest goes first: names begin with the time. A folder that is not empty stays.
-		names := readNames(root, asideFolder, 1000)
-		slices.Sort(names)
-		for i := 0; i <= len(names)-maxAside; i++ {
-			root.Remove(asideFolder + "/" + names[i])
+		files, _ := fs.ReadDir(root.FS(), asideFolder) // the oldest first: their names begin with the time
+		for _, old := range files[:max(0, len(files)-maxAside+1)] {
+			root.Remove(asideFolder + "/" + old.Name()) // a folder that is not empty stays
 		}
 		err = root.Rename(name, to)
 	}
@@ -273,4 +272,46 @@ func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error
 			s.path(name), why, s.path(to)))
 	}
 	return nil
+}
+
+const (
+	maxLooked  = 16             // files that are looked at, for each new file
+	minBetween = 24 * time.Hour // two looks that remove a file
+)
+
+// sweep removes files that nobody used for MaxAge. It looks at a few files of a folder, whose lock the caller holds:
+// they all have the same. What fails is left for the next time.
+func (s *Store) sweep(root *os.Root, dir string) {
+	files, _ := fs.ReadDir(root.FS(), dir)
+	isOurs := regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
+	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return !isOurs.MatchString(f.Name()) })
+	rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	for _, f := range files[:min(len(files), maxLooked)] {
+		s.sweepFile(root, dir+"/"+f.Name())
+	}
+}
+
+// sweepFile removes a file that is too old, by its last change: at the first look it is marked, and removed at one that
+// is a day later. A use in between takes the mark away.
+func (s *Store) sweepFile(root *os.Root, name string) {
+	now := s.opts.Now()
+	info, err := root.Lstat(name)
+	if err != nil || now.Sub(info.ModTime()) <= s.opts.MaxAge {
+		return
+	}
+	var e envelope
+	isTemp := strings.HasSuffix(name, ".tmp") // a killed process left it
+	if data, err := s.readFile(root, name); !isTemp && (err != nil || json.Unmarshal(data, &e) != nil || e.Format != format) {
+		return // who uses it will set it aside
+	}
+	between := now.Sub(e.Unused)
+	switch {
+	case isTemp, !e.Unused.IsZero() && between >= minBetween:
+		_ = root.Remove(name)
+	case e.Unused.IsZero() || between < 0: // marked by a wrong clock
+		e.Unused = now.UTC()
+		if s.write(root, name, e) == nil {
+			_ = root.Chtimes(name, info.ModTime(), info.ModTime()) // so that it is looked at again
+		}
+	}
 }

@@ -54,9 +54,11 @@ func (f *folder) sweepAll() {
 	root, err := f.open(f.t.Context(), true)
 	require.NoError(f.t, err)
 	defer root.Close()
-	for _, dir := range readNames(root, sessionKind, 256) {
+	dirs, err := os.ReadDir(f.path(sessionKind))
+	require.NoError(f.t, err)
+	for _, dir := range dirs {
 		for range 4 {
-			f.sweep(root, sessionKind+"/"+dir)
+			f.sweep(root, sessionKind+"/"+dir.Name())
 		}
 	}
 }
