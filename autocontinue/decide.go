@@ -3,6 +3,7 @@ package autocontinue
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -180,7 +181,7 @@ func Known(s State, o Output) (Decision, State, bool) { return s.known(o, 0) }
 // known is [Known] with Facts.Resets.
 func (s State) known(o Output, resets int) (Decision, State, bool) {
 	before := s
-	s = s.copied()
+	s.history.Turns = slices.Clone(s.history.Turns) // push copies the other lists
 	over := s.enter(o, resets)
 
 	// Row 1.

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -76,10 +75,8 @@ type digest uint64
 
 // digestOf returns the digest of s. Equal strings of different kinds have different digests.
 func digestOf(kind, s string) digest {
-	h := sha256.New()
-	io.WriteString(h, kind+"\x00") // a hash never fails
-	io.WriteString(h, s)
-	return digest(binary.BigEndian.Uint64(h.Sum(nil)))
+	sum := sha256.Sum256([]byte(kind + "\x00" + s))
+	return digest(binary.BigEndian.Uint64(sum[:]))
 }
 
 // foldedDigest is the digest of a text without white space, invisible characters and terminal escape sequences: the
@@ -157,17 +154,6 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// copied returns a state whose changes do not reach s.
-func (s State) copied() State {
-	h := &s.history
-	h.Turns, h.Gaps, h.Records = slices.Clone(h.Turns), slices.Clone(h.Gaps), slices.Clone(h.Records)
-	if last := len(h.Turns) - 1; last >= 0 { // the turns before it do not change
-		t := &h.Turns[last]
-		t.Closed, t.Shown = slices.Clone(t.Closed), slices.Clone(t.Shown)
-	}
-	return s
-}
-
 func (s State) resets() int { return max(s.Resets, 1) }
 
 // used is how often the turn of o was continued, by what the state and the host know.
@@ -202,8 +188,8 @@ func (s *State) turn() *turn {
 // Reset returns the state after the human spoke, for hosts without turn IDs that keep the state themselves. Other hosts
 // call [AutoContinue.Reset]. It opens a turn and counts itself in Resets.
 func (s State) Reset() State {
-	s = s.copied()
 	s.Resets = s.resets() + 1
+	s.history.Turns = slices.Clone(s.history.Turns)
 	s.open(0)
 	return s
 }
@@ -217,6 +203,7 @@ func (s *State) open(id digest) {
 		h.Turns = push(h.Turns, turn{ID: id}, maxTurns)
 	}
 	s.Continues, s.HandedOver, h.Gaps = 0, false, nil
+	h.Records = slices.Clone(h.Records)
 	for i, r := range h.Records {
 		h.Records[i] = r.superseded()
 	}
@@ -274,12 +261,9 @@ func reportOf(o Output) report {
 	return report{digestOf("run", o.Run), foldedDigest(o.Text), digestOf("text", o.Text)}
 }
 
-// push appends an entry to a list that was copied. The oldest entry goes if there are most of them.
+// push returns a copy of a list with one more entry. The oldest entry goes if there are most of them.
 func push[T any](list []T, entry T, most int) []T {
-	if len(list) >= most {
-		list = slices.Delete(list, 0, len(list)+1-most)
-	}
-	return append(list, entry)
+	return slices.Concat(list[max(0, len(list)+1-most):], []T{entry})
 }
 
 // record is a decision about an output with an ID.

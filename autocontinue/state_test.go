@@ -215,3 +215,25 @@ func TestStateForgetsTheOldest(t *testing.T) {
 		x.wants(x.decide("0", question, runIs("r")), Deliver, "needs_human", "question")
 	})
 }
+
+// A state that was given stays as it is, whatever is decided, so that a store may hand out what it keeps.
+func TestNoDecisionChangesTheStateItWasGiven(t *testing.T) {
+	base := full(t).s
+	named := base.Reset() // its turn gets a name
+	for _, s := range []State{base, named} {
+		before := clone(t, s)
+		for _, r := range []classify.Result{progress, rejected, question, completion, crash} {
+			for _, change := range []func(*Facts){
+				hold, failed, idIs("7"), idIs("1"), turnIs("t1"), turnIs("t9"), runIs("run1"), requestIs("[System Coach] go on"),
+			} {
+				f := Facts{Output: Output{Session: "s", Turn: "t2", Run: "r", Text: "x"}, Result: r}
+				change(&f)
+				Known(s, f.Output)
+				_, next := Decide(Policy{}, s, f)
+				Decide(Policy{}, next, Facts{Output: Output{Session: "s", Turn: "new", Run: "r2", ID: "8"}, Result: r})
+				next.Reset()
+				require.True(t, s.Equal(before))
+			}
+		}
+	}
+}
