@@ -94,12 +94,7 @@ type Goal struct {
 func (g Goal) open() bool { return !g.Met && g.Open != "" }
 
 // goal returns the goal of the session, the zero Goal if there is none.
-func (v Verification) goal() Goal {
-	if v.Goal == nil {
-		return Goal{}
-	}
-	return *v.Goal
-}
+func (v Verification) goal() Goal { return *cmp.Or(v.Goal, new(Goal)) }
 
 // shown returns what a decision says about v. For a rejected claim the reason says it.
 func (v Verification) shown() VerificationStatus {

@@ -130,14 +130,14 @@ func Root(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	isRoot := func(dir string) bool {
-		_, err := os.Lstat(filepath.Join(dir, folderName))
-		if err != nil {
-			_, err = os.Lstat(filepath.Join(dir, ".git"))
+	for _, dir := range all {
+		for _, name := range []string{folderName, ".git"} {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				return dir, nil
+			}
 		}
-		return err == nil
 	}
-	return all[max(0, slices.IndexFunc(all, isRoot))], nil
+	return all[0], nil
 }
 
 // above returns the real path of dir, and the folders above it, the nearest first.
