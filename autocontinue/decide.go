@@ -64,8 +64,7 @@ import (
 // Row 8: a claim was rejected before if an output of this turn with the same fingerprint was a rejected completion, and
 // the output now has no kind of evidence that this rejection lacked, and no Verification is Verified. The rejection
 // lacked the kinds that [classify.Result.Missing] named then. It lacked all kinds that it did not show if Missing named
-// none then, or names none now. The next rows judge such a completion, and one whose Verification is Rejected, as a
-// rejected completion.
+// none then, or names none now. To the next rows it is a rejected completion, as one whose Verification is Rejected.
 //
 // Row 9: a confidence that is not from 0 to 1 counts as 0. The row does not apply to a claim to be done that a
 // Verification rejected, or if something of the goal is open.
@@ -82,8 +81,7 @@ import (
 // in the message are masked, see [plaintext.Redact].
 //
 // It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
-// it is right on a state that has changed since the caller asked Known. A decision for an invalid result leaves the
-// state as it is.
+// it is right on a state that has changed since the caller asked Known. An invalid result leaves the state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
 	o, r, before := f.Output, finite(f.Result), s
 	d, s, ok := s.known(o, f.Resets)

@@ -60,8 +60,7 @@ func (a *Action) UnmarshalText(text []byte) error {
 //   - duplicate: this pause was already handled
 type Outcome string
 
-// Reason is the code of the row of the decision table that held, see [Decide]: "cap", "question" and so on. It
-// determines action and outcome.
+// Reason is the code of the row of the table that held, see [Decide]: "cap". It determines action and outcome.
 type Reason string
 
 // verdict is what a reason means. The note is for the human; only a delivered output has one.

@@ -19,8 +19,7 @@
 //
 // The outputs of one session are handled one after another inside one process. Between processes [Store].Update
 // decides, and the loser's classification is wasted. A state remembers a bounded past, see [State]. 10,000 sessions
-// take less than 64 MB in a [MemoryStore]. The context bounds the time of a classifier, a verifier and a store; nothing
-// here does.
+// take less than 64 MB in a [MemoryStore]. Only the context bounds the time of a classifier, a verifier and a store.
 //
 // Older and newer versions may share a store. A newer one reads what older ones wrote. An older one delivers the
 // outputs of a session that a newer one has written, with [ErrStateVersion], and leaves the state as it is.
@@ -30,6 +29,5 @@
 // With an error the decision is [Deliver], reason "error", and nothing was recorded, unless the store wrote and
 // could not say so: show the output, or hand the same output in again, but not both. [ErrNoSession] is an output
 // without a session ID. [ErrStateVersion] is a stored state of a newer version. [ErrConflict] and [ErrUnavailable] are
-// a store that others kept busy, or that cannot be used. Every other error wraps that of the classifier, the store or
-// the context.
+// a store that others kept busy, or that cannot be used. Others wrap that of the classifier, the store or the context.
 package autocontinue

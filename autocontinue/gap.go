@@ -80,8 +80,7 @@ func (s State) seen(g gap) (times int) {
 	return times
 }
 
-// wasRejected reports whether the claim of o, whose result r is a completion, was rejected in this turn, and there is
-// no new evidence for it now.
+// wasRejected reports whether the claim of o, a completion, was rejected in this turn and has no new evidence now.
 func (s State) wasRejected(o Output, r classify.Result) bool {
 	text, shown := fingerprint(o.Text), r.Shown(o.seen())
 	r.WasRejectedCompletion = true // as if: what would it lack?
@@ -126,8 +125,7 @@ func fingerprint(text string) digest {
 	return digestOf("fingerprint", strings.Join(foldedWords(text), " "))
 }
 
-// mark stands for what changes from one printing of an output to the next. No word contains it: plaintext.Clean drops
-// control characters.
+// mark stands for what differs each time an output is printed. No word has it: it is a control character.
 const mark = "\x01"
 
 // lineNumbers and volatile match text in lower case.
@@ -175,8 +173,7 @@ func foldedWords(text string) (words []string) {
 	return words
 }
 
-// isGenerated reports whether a word is a hash or a generated ID: many digits, or letters and digits mixed as nobody
-// names a thing.
+// isGenerated reports whether a word is a hash or a generated ID: many digits, or mixed as nobody names a thing.
 func isGenerated(w string) bool {
 	const digits = "0123456789"
 	switch {

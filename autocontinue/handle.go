@@ -23,8 +23,8 @@ type Config struct {
 	Verifier   Verifier         // nil verifies nothing
 	Observer   Observer         // nil observes nothing
 	Logger     *slog.Logger     // gets warnings about what degraded a decision; nil discards them
-	// Secrets are masked wherever the agent or the human wrote them, beside the kinds that plaintext.Redact knows: the
-	// host's own API keys.
+	// Secrets, such as the host's API keys, are masked wherever the agent or the human wrote them, beside the kinds that
+	// plaintext.Redact knows.
 	Secrets []string
 }
 
@@ -40,8 +40,8 @@ type Verifier interface {
 	Verify(ctx context.Context, out Output, r classify.Result) (Verification, error)
 }
 
-// AutoContinue decides about outputs and keeps the state of sessions in a [Store]. It is safe for concurrent use. Make
-// one with [New].
+// AutoContinue decides about outputs and keeps the state of sessions in a [Store]. Make one with [New]. It is safe for
+// concurrent use.
 type AutoContinue struct {
 	cfg   Config
 	queue queue
@@ -83,15 +83,13 @@ func (a *AutoContinue) usable(ctx context.Context) bool {
 	return ctx != nil && a != nil && a.cfg.Classifier != nil
 }
 
-// errUndecided is for a store that reports success without an update, or for a session from which another process took
-// what decided about the output.
+// errUndecided is for a store that updates nothing, or a session from which another process took what was decided.
 var errUndecided = errors.New("the store has no decision; hand the output in again")
 
 // Handle decides about one output and takes the decision into the session's state. Outputs of one session are handled
 // one after another, in the order in which they came; different sessions are handled at the same time. The classifier,
 // the verifier and the plan are used only when [Known] does not decide. No lock of the store is held meanwhile. Their
-// answers count for the state as it is when the decision is stored: a [AutoContinue.Reset] in between means that the
-// output's turn is over.
+// answers count for the state as it is when the decision is stored: after a [AutoContinue.Reset] the turn is over.
 //
 // A plan that cannot be read, a verifier that fails, a judge that fails beside a fallback, and a message that cannot be
 // used never fail a decision. Decision.Degraded names them. A panic of the classifier or of a skill's detector is an
@@ -124,9 +122,8 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 	return h.decision, err
 }
 
-// Reset says that the human spoke: it opens a turn, for hosts without turn IDs. It does not wait for a Handle in
-// progress. An output that was not decided before is then delivered as superseded. Its errors are [ErrNoSession] and
-// those of the store, wrapped.
+// Reset says that the human spoke: it opens a turn, for hosts without turn IDs. It waits for no Handle: an output that
+// is not decided yet is delivered as superseded. Its errors are [ErrNoSession] and those of the store, wrapped.
 func (a *AutoContinue) Reset(ctx context.Context, session string) error {
 	if !a.usable(ctx) {
 		return errNil
@@ -188,8 +185,7 @@ func (h *handling) run(ctx context.Context, out Output) (err error) {
 	return nil
 }
 
-// queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are
-// busy.
+// queue lets one caller a session through at a time, first come, first served. It remembers only busy sessions.
 type queue struct {
 	mu   sync.Mutex
 	last map[string]chan struct{} // of the session's last caller: closed when it leaves

@@ -148,8 +148,7 @@ func (a *AutoContinue) readPlan(f *Facts) error {
 	return err
 }
 
-// redacted masks secrets in foreign words. Words that will be cut are masked before: a part of a secret does not look
-// like one.
+// redacted masks secrets in foreign words, before these are cut: a part of a secret does not look like one.
 func (a *AutoContinue) redacted(s string) string { return plaintext.Redact(s, a.cfg.Secrets...) }
 
 // classify returns a valid result, or an error beside any result.

@@ -49,8 +49,7 @@ type Starter interface {
 }
 
 // Event explains one decision. Of the agent's text its JSON holds a preview of at most 200 characters, and at most 60
-// with each of the 32 heaviest signals. Words of the agent and of a classifier are on one line, visible and without
-// secrets.
+// with each of the 32 heaviest signals. Words of agent and classifier are on one line, visible and without secrets.
 type Event struct {
 	Time     time.Time     `json:"time"`    // when Handle was called
 	Took     time.Duration `json:"took_ns"` // until the decision

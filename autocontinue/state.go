@@ -129,8 +129,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stateJSON{stateVersion, s.Seq, s.Resets, s.Continues, s.HandedOver, s.history})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, in this version. A newer version is [ErrStateVersion]. After an error s
-// is unchanged.
+// UnmarshalJSON reads what MarshalJSON wrote. A newer version is [ErrStateVersion]. After an error s is unchanged.
 func (s *State) UnmarshalJSON(data []byte) error {
 	var j stateJSON
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -25,8 +25,7 @@ var (
 
 // Store keeps one [State] for each session. Package storetest checks an implementation.
 //
-// A session's name is any non-empty string, of any bytes and length. Names that differ in a byte are different
-// sessions.
+// A session's name is any non-empty string, of any bytes and length. Names that differ in a byte are two sessions.
 //
 // An implementation must be safe for concurrent use. It may keep a State and hand it out as it is; other processes
 // store it as JSON. A state that cannot be read is an error, never an empty one. A store must not forget a session that
@@ -89,8 +88,7 @@ func (m *MemoryStore) Load(ctx context.Context, session string) (State, error) {
 	return e.state, ctx.Err()
 }
 
-// Update replaces the session's state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] when
-// the store is full.
+// Update replaces the state by what fn returns. Its errors are those of fn and ctx, and [ErrUnavailable] if it is full.
 func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State) (State, error)) error {
 	if ctx == nil || fn == nil {
 		return errNil

@@ -190,8 +190,7 @@ func (d *Document[T]) decode(data []byte) (v T, err error) {
 	return v, unreadable(err.Error())
 }
 
-// readFile returns the content of a file, nil if there is none. What is not a regular file, is empty or too large is
-// [unreadable].
+// readFile returns the content of a file, nil if there is none. Not a regular file, empty or too large is [unreadable].
 func (s *Store) readFile(root *os.Root, name string) ([]byte, error) {
 	f, err := openRegular(root, name)
 	if isUnreadable(err) || f == nil && err == nil {

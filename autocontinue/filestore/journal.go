@@ -28,9 +28,8 @@ const (
 //
 // Each call of Write appends one line, with or without the line break at its end; one inside is an error. What a killed
 // process left of its line is ended first. The errors are [autocontinue.ErrUnavailable] and [ErrTooLarge]. It is safe
-// for concurrent use: the system appends what one call writes as a whole. Once the file is larger than
-// [Options].JournalSize, it becomes journal.1.jsonl, which replaces the one before, and a new journal is begun. Lines
-// are not synced.
+// for concurrent use: the system appends what one call writes as a whole. Lines are not synced. A file that would be
+// larger than [Options].JournalSize becomes journal.1.jsonl, in place of the one before, and a new journal is begun.
 func (s *Store) Journal() io.Writer { return journal{s} }
 
 type journal struct{ *Store }
@@ -137,8 +136,7 @@ func ReadJournal(ctx context.Context, dir string, every time.Duration) iter.Seq2
 	}
 }
 
-// reader reads a journal. Its methods report false when there is nothing more to do: the caller has seen enough, ctx is
-// done, or an error was yielded.
+// reader reads a journal. Its methods report false at the end: the caller has enough, ctx is done, or it saw an error.
 type reader struct {
 	ctx    context.Context
 	dir    string

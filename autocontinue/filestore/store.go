@@ -29,13 +29,11 @@ type Options struct {
 	MaxAge      time.Duration // a session unused for longer may be removed; 0 is 30 days
 	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
-	// NoSync leaves it to the system when a file reaches the disk, see Folder in the package documentation. A killed
-	// process loses nothing by that.
+	// NoSync leaves it to the system when a file reaches the disk, see The folder above. A killed process loses nothing.
 	NoSync bool
 
 	// OnSetAside is told each file that could not be read and was set aside: its kind, such as "sessions" or "journal",
-	// and what happened, in words. It may write to the journal, but must not use documents. Several goroutines may call
-	// it at once. Nil tells nobody.
+	// and what happened, in words. It may write to the journal, must not use documents, and may be called concurrently.
 	OnSetAside func(kind, what string)
 
 	Now func() time.Time // for ages and names; nil is time.Now
@@ -86,8 +84,7 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 	return v.State, err
 }
 
-// Update replaces the state of a session by what fn returns, see [Document.Update]. What the host keeps beside it stays
-// as it is.
+// Update replaces the state of a session by what fn returns, see [Document.Update]. What is kept beside it stays.
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {
@@ -161,15 +158,13 @@ const (
 	lockPause   = 4 * time.Millisecond // between two tries to get a lock
 )
 
-// lockOf returns the lock of a document, one of 64: documents in one folder, whose name begins like their keys, share
-// it.
+// lockOf returns the lock of a document, one of 64. Documents in one folder, named as their keys begin, have the same.
 func lockOf(key string) string {
 	b, _ := strconv.ParseUint(key[:2], 16, 8) // a key is hexadecimal
 	return fmt.Sprintf("%s/%02x", lockFolder, b%64)
 }
 
-// lock takes the lock with that name and returns the function that releases it. It waits until ctx is done, and at most
-// LockTimeout.
+// lock takes a lock and returns the function that releases it. It waits until ctx is done, and at most LockTimeout.
 func (s *Store) lock(ctx context.Context, root *os.Root, name string) (unlock func(), err error) {
 	err = root.MkdirAll(lockFolder, 0o700)
 	if err == nil {

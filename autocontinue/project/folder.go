@@ -74,8 +74,7 @@ func ReadFolder(root string) (Folder, error) {
 	return f, nil
 }
 
-// read reads the files that count: all below .sidecoach, and the skills of the agents. Opening a pipe can block
-// forever, so it looks first.
+// read reads the files that count: all below .sidecoach, and the agents' skills. It opens no pipe: that can block.
 func (f *Folder) read(tree fs.FS) error {
 	err := fs.WalkDir(tree, folderName, func(name string, e fs.DirEntry, err error) error {
 		switch {
@@ -123,8 +122,7 @@ func (f *Folder) read(tree fs.FS) error {
 	return nil
 }
 
-// Root returns the project that a folder belongs to: the nearest folder above it that has .sidecoach or .git, else
-// itself.
+// Root returns the project of a folder: the nearest one, it or above it, that has .sidecoach or .git, else itself.
 func Root(dir string) (string, error) {
 	all, err := above(dir)
 	if err != nil {

@@ -42,8 +42,7 @@ type settings struct {
 	Goal    *Goal  `json:"goal,omitempty"`
 }
 
-// Open returns the projects that a store keeps, for sessions of a host. Now is the clock. Open panics if one of them is
-// nil.
+// Open returns the projects that a store keeps, for sessions of a host. Now is the clock. It panics if one is nil.
 func Open(store *filestore.Store, host string, now func() time.Time) *Projects {
 	if store == nil || now == nil {
 		panic("project: Open of a nil store or clock")
@@ -77,8 +76,7 @@ func (p *Projects) Allow(ctx context.Context, f Folder) error {
 }
 
 // Folder returns the folder of the project that dir is in. If the human has not allowed it as it is, the error is
-// [ErrNotAllowed] or says that it has changed, and the folder does not count. A project without a folder has an empty
-// one.
+// [ErrNotAllowed] or says that it has changed, and the folder does not count. Without a folder it is empty.
 func (p *Projects) Folder(ctx context.Context, dir string) (Folder, error) {
 	root, err := Root(dir)
 	if err != nil {
@@ -106,8 +104,7 @@ func (p *Projects) SetGoal(ctx context.Context, root string, g *Goal) error {
 	return p.update(ctx, root, func(s *settings) { s.Goal = g })
 }
 
-// GoalAt returns the goal of the nearest folder with one, dir or above it, and that folder. The bool says whether there
-// is one.
+// GoalAt returns the goal of the nearest folder with one, dir or above it, and that folder. The bool is false without.
 func (p *Projects) GoalAt(ctx context.Context, dir string) (g Goal, root string, ok bool, err error) {
 	all, err := above(dir)
 	for _, root := range all {
@@ -160,8 +157,7 @@ func (p *Projects) Change(ctx context.Context, root string, set time.Time, fn fu
 	})
 }
 
-// Goal is what the sessions of a project must reach, as the human set it. It is a copy: a later change of the plan does
-// not change it.
+// Goal is what the sessions of a project must reach, as the human set it: a copy, whatever becomes of the plan.
 type Goal struct {
 	Plan     string               `json:"plan,omitempty"` // the file that it comes from, for people
 	Dir      string               `json:"dir"`            // where its commands run and its files are

@@ -23,8 +23,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue"
 )
 
-// Run runs every check as a subtest. Open returns a store without sessions, a new one each time; it cleans up through
-// t.
+// Run runs every check as a subtest. Open returns a new store without sessions each time; it cleans up through t.
 func Run(t *testing.T, open func(t *testing.T) autocontinue.Store) {
 	t.Run("unknown session", func(t *testing.T) { unknownSession(t, open(t)) })
 	t.Run("round trip", func(t *testing.T) { roundTrip(t, open(t)) })
