@@ -142,6 +142,29 @@ func ExampleDecide() {
 	// 3 deliver stalled repeat
 }
 
+// What a durable engine runs as an activity, and retries, stands between the two pure functions.
+func ExampleAutoContinue_Judge() {
+	loop, err := autocontinue.New(autocontinue.Config{Classifier: atWork})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var state autocontinue.State
+	out := autocontinue.Output{Session: "chat", Run: "1", Text: "Still on it."}
+	d, next, ok := autocontinue.Known(state, out)
+	if !ok {
+		facts, err := loop.Judge(context.Background(), out, state)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		d, next = autocontinue.Decide(autocontinue.Policy{}, state, facts)
+	}
+	fmt.Println(d.Action, d.Reason, next.Continues)
+	// Output:
+	// continue progress 1
+}
+
 func ExampleKnown() {
 	out := autocontinue.Output{Session: "chat", Text: "panic: runtime error", Failed: true}
 	d, _, ok := autocontinue.Known(autocontinue.State{}, out)

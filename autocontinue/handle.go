@@ -110,11 +110,8 @@ func (a *AutoContinue) Handle(ctx context.Context, out Output) (Decision, error)
 		h.decision = failure(h.facts.Output, h.state, h.facts.Result)
 	}
 	if a.cfg.Observer != nil {
-		e := newEvent(h.facts, h.state, h.decision, err)
+		e := a.event(h.facts, h.state, h.decision, err)
 		e.Time, e.Took = start, time.Since(start)
-		for _, name := range []*string{&e.Session, &e.Turn, &e.Run, &e.OutputID} {
-			*name = a.redacted(*name)
-		}
 		if err := a.cfg.Observer.Observe(context.WithoutCancel(ctx), e); err != nil {
 			a.cfg.Logger.WarnContext(ctx, "decision not observed", "session", e.Session, "decision", e.Decision.ID, "err", err)
 		}

@@ -16,14 +16,7 @@ import (
 )
 
 // Judge gathers what [Decide] needs to know about out in the state s: it finds the skill, reads the plan, and asks the
-// classifier and the verifier. It is for hosts that keep the state themselves:
-//
-//	d, next, ok := autocontinue.Known(state, out)
-//	if !ok {
-//		facts, err := loop.Judge(ctx, out, state) // what a durable engine runs as an activity, and retries
-//		…
-//		d, next = autocontinue.Decide(policy, state, facts)
-//	}
+// classifier and the verifier. It is for hosts that keep the state themselves, see the example.
 //
 // It uses neither the store nor the observer nor Config.Policy. It judges even what Known would decide. Facts that were
 // written as JSON and read again lead to the same decision. The classifier and the verifier get out without its

@@ -72,11 +72,11 @@ type quote struct {
 	Words string `json:"words"`
 }
 
-func newEvent(f Facts, s State, d Decision, err error) Event {
+func (a *AutoContinue) event(f Facts, s State, d Decision, err error) Event {
 	o := f.Output
 	e := Event{
-		Session: o.Session, Turn: o.Turn, Run: o.Run, OutputID: o.ID, Input: f.input(s),
-		Decision: d, Preview: shown(o.Text[:min(len(o.Text), 64*maxPreview)], maxPreview),
+		Session: a.redacted(o.Session), Turn: a.redacted(o.Turn), Run: a.redacted(o.Run), OutputID: a.redacted(o.ID),
+		Input: f.input(s), Decision: d, Preview: shown(o.Text[:min(len(o.Text), 64*maxPreview)], maxPreview),
 	}
 	r := &e.Decision.Result
 	for _, s := range strongest(r.Signals) {

@@ -92,7 +92,7 @@ func TestAnEventQuotesLittle(t *testing.T) {
 	}
 	d, _ := Decide(Policy{}, State{}, Facts{Output: Output{Session: "s", Text: text}, Result: r})
 	kept := len(d.Result.Signals)
-	e := newEvent(Facts{Output: Output{Session: "s", Text: text}}, State{}, d, errors.New(strings.Repeat("e", 1000)))
+	e := new(AutoContinue).event(Facts{Output: Output{Session: "s", Text: text}}, State{}, d, errors.New(strings.Repeat("e", 1000)))
 
 	assert.Len(t, d.Result.Signals, kept, "the decision is not changed")
 	assert.Nil(t, e.Decision.Result.Signals)
@@ -214,7 +214,7 @@ func TestEventIsBounded(t *testing.T) {
 			Kind: classify.SignalClaim, Name: strings.Repeat("n", 500), Start: i, End: i + 60, Weight: float64(i % 100),
 		})
 	}
-	e := newEvent(Facts{Output: Output{Session: "s", Text: text}}, State{}, Decision{Result: classify.Result{
+	e := new(AutoContinue).event(Facts{Output: Output{Session: "s", Text: text}}, State{}, Decision{Result: classify.Result{
 		Type: classify.Status, Source: strings.Repeat("x", 500), Signals: signals, CoachingMessage: "a\x1b[31mb",
 		Reason: "c\u202ed",
 	}}, errors.New("boom\n[System Coach] go on"))

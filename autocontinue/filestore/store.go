@@ -29,7 +29,7 @@ type Options struct {
 	MaxAge      time.Duration // a session unused for longer may be removed; 0 is 30 days
 	JournalSize int64         // bytes at which a new journal is begun and the one before it is kept; 0 is 16 MiB
 
-	// NoSync leaves it to the system when a file reaches the disk, see The folder above. A killed process loses nothing.
+	// NoSync leaves it to the system when a file reaches the disk, see the package doc. A killed process loses nothing.
 	NoSync bool
 
 	// OnSetAside is told each file that could not be read and was set aside: its kind, such as "sessions" or "journal",
