@@ -23,9 +23,6 @@ const (
 type form []string
 
 func parseForms(texts []string) ([]form, error) {
-	if texts == nil {
-		return nil, errors.New("write a string, or a list of strings")
-	}
 	forms := make([]form, len(texts))
 	for i, text := range texts {
 		words := strings.Fields(text)

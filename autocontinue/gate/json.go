@@ -59,13 +59,8 @@ func notJSON(data []byte, err error) error {
 	if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
 		at = int(syntax.Offset) - 1
 	}
-	if strings.Contains(err.Error(), "max depth") { // encoding/json's own, far above ours
-		return &bodyError{at, fmt.Sprintf(tooDeep, maxDepth)}
-	}
 	return &bodyError{at, "the text is not one JSON value"}
 }
-
-const tooDeep = "more than %d arrays and objects are nested"
 
 // compact returns the text of a value without the white space between its tokens.
 func compact(raw json.RawMessage) json.RawMessage {
@@ -99,7 +94,7 @@ func (r *jsonReader) value(depth int) (any, error) {
 	if _, nested := token.(json.Delim); !nested {
 		return token, nil
 	} else if depth == maxDepth {
-		return nil, r.refuse(tooDeep, maxDepth)
+		return nil, r.refuse("more than %d arrays and objects are nested", maxDepth)
 	}
 	object, list, keys := make(map[string]any), []any{}, make(map[string]string)
 	for r.tokens.More() {

@@ -29,9 +29,6 @@ func newRoot(files fs.FS, dir string) (*root, error) {
 }
 
 func parsePaths(paths []string) ([]string, error) {
-	if paths == nil {
-		return nil, errors.New("write a string, or a list of strings")
-	}
 	for i, p := range paths {
 		switch {
 		case p == "" || path.IsAbs(p) || slices.Contains(strings.Split(p, "/"), ".."):

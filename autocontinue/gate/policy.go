@@ -165,7 +165,7 @@ func (p Policy) judge(root *root, sub Subject) verdict {
 		v := verdict{r.then, r.text, r.within, r.escalate}
 		switch r.matches(root, body) {
 		case refused:
-			v = verdict{then: forbid, rule: "it cannot be read safely: " + r.what}
+			v = verdict{then: forbid, rule: "it cannot be read safely: " + r.text}
 		case no:
 			continue
 		}
@@ -206,10 +206,7 @@ func (p Policy) changesTo(q Policy) []string {
 	}
 	differ("removed", p, q)
 	differ("added", q, p)
-	const most = 50
-	if len(changes) > most {
-		changes = append(changes[:most], fmt.Sprintf("and %d more changes", len(changes)-most))
-	} else if len(changes) == 0 {
+	if len(changes) == 0 {
 		changes = []string{"only the order, the layout or the examples of the rules changed"}
 	}
 	return changes

@@ -25,8 +25,7 @@ type rule struct {
 	within   time.Duration
 	escalate string
 
-	what string // for people: its subject and conditions, without the outcome
-	text string // for people: what and the outcome
+	text string // for people: its subject, conditions and outcome
 }
 
 const maxRuleText = 300 // characters of a rule beside every item that it is about
@@ -47,8 +46,7 @@ func (r *rule) describe() {
 	for i, c := range r.when {
 		what += []string{" when ", " and "}[min(i, 1)] + c.String()
 	}
-	r.what = brief(what, maxRuleText)
-	r.text = r.what + ": " + string(r.then)
+	r.text = brief(what, maxRuleText) + ": " + string(r.then)
 	if r.within > 0 {
 		r.text += " within " + r.within.String()
 	}
@@ -241,6 +239,7 @@ func parseCondition(v any, top bool) (c condition, err error) {
 
 func (c *condition) parseTest() (err error) {
 	fits, want := true, ""
+	texts := stringsIn(c.arg)
 	switch c.test {
 	case "equals":
 	case "exists":
@@ -259,10 +258,13 @@ func (c *condition) parseTest() (err error) {
 	case "like":
 		_, fits = c.arg.(string)
 		want = "a string"
-	case "command":
-		c.forms, err = parseForms(stringsIn(c.arg))
-	case "path":
-		c.paths, err = parsePaths(stringsIn(c.arg))
+	case "command", "path":
+		fits, want = texts != nil, "a string, or a list of strings"
+		if c.test == "path" {
+			c.paths, err = parsePaths(texts)
+		} else {
+			c.forms, err = parseForms(texts)
+		}
 	case "any", "all":
 		c.element = new(condition)
 		*c.element, err = parseCondition(c.arg, false)

@@ -317,12 +317,12 @@ func (s *Session) Unfinished() []Item {
 
 // Items returns the items of a run, oldest first; none if the run is unknown or no longer kept.
 func (s *Session) Items(run string) []Item {
-	s.lock()
-	defer s.mu.Unlock()
-	if r := s.st.runs[run]; r != nil {
-		return copies(r.items)
-	}
-	return nil
+	return read(s, func(st *state) []Item {
+		if r := st.runs[run]; r != nil {
+			return copies(r.items)
+		}
+		return nil
+	})
 }
 
 func (s *Session) collect(ok func(*Item) bool) []Item {

@@ -77,33 +77,30 @@ func (s *Session) ask(ctx context.Context, a Approver, it Item) error {
 // whilePending returns a context that ends when an item is no longer pending, or waits for somebody else. stop frees
 // it and returns what went wrong at the end of the item's time.
 func (s *Session) whilePending(ctx context.Context, was Item) (waiting context.Context, stop func() error) {
-	waiting, cancel := context.WithCancel(ctx)
+	waiting, cancel := context.WithCancelCause(ctx)
 	look := func(Event) {
 		if it, err := s.peek(was.ID); err != nil || it.Status != Pending || it.Approver != was.Approver {
-			cancel()
+			cancel(nil)
 		}
 	}
 	unwatch := s.Watch(look)
 	look(Event{}) // it may have changed before Watch
-	late := make(chan error, 1)
 	untime := func() bool { return true }
 	if s.options.Now != nil && s.options.AfterFunc != nil && !was.Expires.IsZero() {
 		untime = s.options.AfterFunc(was.Expires.Sub(s.options.Now()), func() {
 			if _, err := s.Expire(s.options.Now()); err != nil {
-				late <- err
-				cancel()
+				cancel(err)
 			}
 		}).Stop
 	}
-	return waiting, func() (err error) {
+	return waiting, func() error {
 		unwatch()
 		untime()
-		cancel()
-		select {
-		case err = <-late:
-		default:
+		cancel(nil)
+		if err := context.Cause(waiting); ctx.Err() == nil && err != context.Canceled {
+			return err
 		}
-		return err
+		return nil
 	}
 }
 

@@ -24,7 +24,7 @@ type command struct {
 	Digest string            `json:"digest"`
 	Action gate.Action       `json:"action"`
 	Reason string            `json:"reason"`
-	Body   *string           `json:"body"`   // edit: the new body; respond: the result
+	Body   string            `json:"body"`   // edit: the new body; respond: the result
 	Fields map[string]string `json:"fields"` // edit: in place of body, the values to replace, as JSON
 
 	// submit, stop
@@ -97,15 +97,11 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 }
 
 func (c *Console) decide(now time.Time, name string, cmd command) (err error) {
-	d := gate.Decision{Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason}
-	it, ok := c.cfg.Session.Item(cmd.Item)
-	switch isEdit := cmd.Action == gate.Edit; {
-	case isEdit && cmd.Fields != nil && cmd.Body == nil && ok: // otherwise Resolve says that it is unknown
+	d := gate.Decision{
+		Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason, Body: []byte(cmd.Body),
+	}
+	if it, ok := c.cfg.Session.Item(cmd.Item); ok && cmd.Fields != nil { // otherwise Resolve says that it is unknown
 		d.Body, err = patch(it, cmd.Fields)
-	case cmd.Fields != nil && (!isEdit || cmd.Body != nil):
-		err = problem{"input", "only an edit has fields, in place of a body"}
-	case cmd.Body != nil:
-		d.Body = json.RawMessage(*cmd.Body)
 	}
 	if err == nil {
 		_, err = c.cfg.Session.Resolve(now, d)

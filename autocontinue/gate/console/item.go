@@ -287,14 +287,11 @@ func members(body json.RawMessage) []member {
 
 // object writes an object of members.
 func object(list []member) json.RawMessage {
-	b := []byte{'{'}
+	texts := make([]string, len(list))
 	for i, m := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, quoted(m.key)...), ':'), m.value...)
+		texts[i] = quoted(m.key) + ":" + string(m.value)
 	}
-	return append(b, '}')
+	return json.RawMessage("{" + strings.Join(texts, ",") + "}")
 }
 
 const shortValue = 200 // bytes, with the key

@@ -17,12 +17,11 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // byFile is whom the journal names when a file brought other rules than the session had.
 const byFile = "policy file"
-
-const maxRules = 256 << 10 // bytes
 
 // settings are the rules as the page shows them.
 type settings struct {
@@ -77,9 +76,6 @@ func layOut(list ...rule) string {
 }
 
 func parse(text string) (gate.Policy, error) {
-	if len(text) > maxRules {
-		return gate.Policy{}, problem{"policy", fmt.Sprintf("The rules have more than %d KB.", maxRules>>10)}
-	}
 	p, err := gate.ParsePolicy([]byte(text))
 	if err != nil {
 		return p, problem{"policy", line(err.Error(), noteText)}
@@ -232,15 +228,13 @@ func otherRule(rule string) error {
 	return problem{"policy", fmt.Sprintf("Another rule still holds: %s. Change it in the list.", line(rule, noteText))}
 }
 
-// trial says what rules would have done to the last tool calls.
+// trial says what rules would have done to the last tool calls, the newest first.
 type trial struct {
-	Calls    int                 `json:"calls"`
-	Would    map[gate.Status]int `json:"would"`
-	Changes  []change            `json:"changes"` // calls that would have been judged otherwise, the newest first
-	Warnings []string            `json:"warnings,omitempty"`
+	Calls    []tried  `json:"calls"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
-type change struct {
+type tried struct {
 	Item string      `json:"item"`
 	Tool string      `json:"tool"`
 	Args string      `json:"args"`
@@ -249,11 +243,7 @@ type change struct {
 	Rule string      `json:"rule"`
 }
 
-// Bounds of a trial.
-const (
-	maxTried   = 100
-	maxChanges = 20
-)
+const maxTried = 100
 
 // try judges the last tool calls of the session by other rules.
 func (c *Console) try(text string) (trial, error) {
@@ -270,15 +260,11 @@ func (c *Console) try(text string) (trial, error) {
 	slices.SortFunc(calls, func(a, b gate.Item) int { return cmp.Compare(b.Seq, a.Seq) })
 	calls = calls[:min(len(calls), maxTried)]
 	now := s.Policy()
-	out := trial{Calls: len(calls), Would: make(map[gate.Status]int), Changes: []change{}, Warnings: p.Warnings()}
+	out := trial{Calls: []tried{}, Warnings: p.Warnings()}
 	for _, it := range calls {
 		was, _ := s.Judge(now, it.Subject)
 		then, rule := s.Judge(p, it.Subject)
-		out.Would[then]++
-		if was != then && len(out.Changes) < maxChanges {
-			args := showItem(it).Text
-			out.Changes = append(out.Changes, change{it.ID, it.Tool, args, was, then, line(rule, noteText)})
-		}
+		out.Calls = append(out.Calls, tried{it.ID, it.Tool, showItem(it).Text, was, then, line(rule, noteText)})
 	}
 	return out, nil
 }
@@ -327,13 +313,10 @@ func (c *Console) suggest(id string) (suggestion, error) {
 				arg.Choices = append(arg.Choices, choice{label, condition})
 			}
 		}
-		switch {
-		case len(value) > maxPinned:
+		if len(value) > maxPinned {
 			arg.Choices = []choice{{"too long to compare: choose", ""}}
-		case len(value) > argsText:
-			add("exactly "+line(value, argsText)+"…", "equals", value)
-		default:
-			add("exactly "+line(value, argsText), "equals", value)
+		} else {
+			add("exactly "+plaintext.Visible(plaintext.Cut(value, argsText)), "equals", value)
 		}
 		var text string
 		if json.Unmarshal(m.value, &text) == nil {

@@ -87,9 +87,9 @@ func TestNewRefusesAPolicyFileThatCannotBe(t *testing.T) {
 	bad := filepath.Join(dir, "bad.json")
 	require.NoError(t, os.WriteFile(bad, []byte(`[{"tool":"x","when":"y","then":"allow"}]`), 0o600))
 	long := filepath.Join(dir, "long.json")
-	require.NoError(t, os.WriteFile(long, make([]byte, maxRules+1), 0o600))
+	require.NoError(t, os.WriteFile(long, make([]byte, 1<<20+1), 0o600))
 	for name, want := range map[string]string{
-		bad: "when", long: "more than 256 KB", dir: "is a directory",
+		bad: "when", long: "the limit is 1048576", dir: "is a directory",
 		filepath.Join(dir, "none", "p.json"): "write the policy file",
 	} {
 		_, err := New(Config{Session: s, PolicyFile: name})

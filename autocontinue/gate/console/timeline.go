@@ -27,10 +27,9 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) (any
 	all, _ := c.cfg.Session.Events(0)
 	words := strings.Fields(strings.ToLower(query.Get("q")))
 	found := slices.DeleteFunc(all, func(e gate.Event) bool { return !show(e) || !hasWords(e, words) })
-	format := query.Get("format")
-	w.Header().Set("Content-Disposition", `attachment; filename="events.`+format+`"`)
-	switch format {
+	switch query.Get("format") {
 	case "jsonl":
+		w.Header().Set("Content-Disposition", `attachment; filename="events.jsonl"`)
 		w.Header().Set("Content-Type", "application/jsonl")
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
@@ -39,11 +38,11 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) (any
 		}
 		return nil, nil
 	case "csv":
+		w.Header().Set("Content-Disposition", `attachment; filename="events.csv"`)
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 		writeCSV(w, found)
 		return nil, nil
 	case "":
-		w.Header().Del("Content-Disposition")
 		views := []*gate.Event{}
 		for _, e := range slices.Backward(found[max(0, len(found)-maxFound):]) {
 			views = append(views, showEvent(e))

@@ -9,6 +9,7 @@ let base = null; // { version, rules } that the text being edited began with
 
 const gateNames = { context: ["Run staging", "every message before it is sent"], response: ["Responses", "every answer before it is shown"] };
 const verdicts = { pending: "asks", approved: "passes", denied: "denied" };
+const maxChanges = 20; // calls that a trial shows
 const past = { pending: "asked", approved: "allowed", denied: "denied" };
 
 function box(b, kind, ask) {
@@ -47,9 +48,11 @@ function warn(list) {
 
 // showTrial says what rules would have done to the last calls.
 function showTrial(t, goReview) {
-	if (!t.calls) return $("rules-trial").replaceChildren(el("p", { class: "hint" }, "There are no calls yet to try the rules on."));
-	const counts = ["approved", "pending", "denied"].filter((v) => t.would[v]).map((v) => `${past[v]} ${t.would[v]}`);
-	const calls = t.changes.map((c) => {
+	if (!t.calls.length) return $("rules-trial").replaceChildren(el("p", { class: "hint" }, "There are no calls yet to try the rules on."));
+	const would = (v) => t.calls.filter((c) => c.then === v).length;
+	const counts = ["approved", "pending", "denied"].filter(would).map((v) => `${past[v]} ${would(v)}`);
+	const changed = t.calls.filter((c) => c.was !== c.then).slice(0, maxChanges);
+	const calls = changed.map((c) => {
 		const open = () => {
 			select(c.item);
 			goReview();
@@ -57,7 +60,7 @@ function showTrial(t, goReview) {
 		return el("li", { title: c.rule }, el("button", { type: "button", class: "plain-link", click: open }, el("code", {}, c.tool)), ` ${past[c.was]} → ${past[c.then]} `, el("code", { class: "hint" }, c.args));
 	});
 	$("rules-trial").replaceChildren(
-		el("p", {}, `Of the last ${t.calls} ${t.calls === 1 ? "call" : "calls"}, these rules would have ${counts.join(", ")}.`),
+		el("p", {}, `Of the last ${t.calls.length} ${t.calls.length === 1 ? "call" : "calls"}, these rules would have ${counts.join(", ")}.`),
 		calls.length ? el("ul", {}, ...calls) : el("p", { class: "hint" }, "No call would have been judged otherwise than by the present rules."),
 	);
 }
