@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
 // both takes a picture at the widths of a screen and of a phone.
@@ -287,6 +291,53 @@ func TestAlwaysAllow(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, passed, "one call passed by the new rule")
+}
+
+// What the page offers for a rule that always allows a call accepts that call, and no more than its label says.
+func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
+	s := serve(t)
+	p := enter(t, chromium(t), s.links["ann"], false)
+	p.click("[data-go=rules]")
+	p.wait(`document.getElementById("rules-text").value.includes("_save_batch")`)
+	var pretty bytes.Buffer
+	const args = `{"command":"git status -s","dir/~":"x","n":1.50,"s":"\u202e\",\n  \"","deep":{"k":[1],"n":{}}}`
+	require.NoError(t, json.Indent(&pretty, []byte(args), "", "  "))
+	var offered []struct {
+		Key     string
+		Choices []struct{ Label, Condition string }
+	}
+	found := p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).members(` + quote(pretty.String()) + `))`)
+	require.NoError(t, json.Unmarshal([]byte(found), &offered), found)
+	var labels []string
+	exact := []string{`{"at": "", "count_under": 6}`}
+	for _, arg := range offered {
+		exact = append(exact, arg.Choices[0].Condition)
+		for _, c := range arg.Choices {
+			labels = append(labels, arg.Key+": "+c.Label)
+		}
+	}
+	assert.Equal(t, []string{`command: exactly "git status -s"`, "command: commands: git status *", "command: anything",
+		`dir/~: exactly "x"`, "dir/~: anything", "n: exactly 1.50", "n: anything", `s: exactly "\u202e\",\n  \""`,
+		"s: anything", `deep: exactly {"k": [1],"n": {}}`, "deep: anything"}, labels)
+
+	allows := func(when []string, args string) bool {
+		policy, err := gate.ParsePolicy([]byte(`[{"tool":"run","when":[` + strings.Join(when, ",") + `],"then":"always"}]`))
+		require.NoError(t, err)
+		then, _ := policy.Judge(gate.Subject{Kind: gate.Tool, Tool: "run", Body: json.RawMessage(args)})
+		return then == gate.Approved
+	}
+	wider := slices.Clone(exact)
+	wider[1] = offered[0].Choices[1].Condition
+	for _, when := range [][]string{exact, wider} {
+		assert.True(t, allows(when, args))
+		for _, change := range [][2]string{{"status -s", "status; rm x"}, {"1.50", "2"}, {`"n":{}`, `"n":{"a":1}`},
+			{`{"command"`, `{"force":true,"command"`}, {`,"n":1.50`, `,"m":1.50`}, {`"x"`, `"y"`}, {`\u202e`, ""}} {
+			assert.False(t, allows(when, strings.Replace(args, change[0], change[1], 1)), change)
+		}
+	}
+	another := strings.Replace(args, "status -s", "status", 1)
+	assert.Equal(t, []bool{false, true}, []bool{allows(exact, another), allows(wider, another)})
+	assert.Equal(t, "[]", p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).members("{}"))`))
 }
 
 func TestPayloadIsEditedInAForm(t *testing.T) {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,10 +15,10 @@ import (
 
 // command is what a page asks for. T says which of the other fields it uses. It does not say who asks.
 type command struct {
-	T  string `json:"t"`  // decide, submit, stop, audited, ask, policy, try, suggest, allow
+	T  string `json:"t"`  // decide, submit, stop, audited, ask, policy, try, allow
 	ID string `json:"id"` // of the command, for its reply
 
-	// decide, suggest, allow
+	// decide, allow
 	Item   string            `json:"item"`
 	Digest string            `json:"digest"`
 	Action gate.Action       `json:"action"`
@@ -33,11 +32,11 @@ type command struct {
 	Run     string `json:"run"`
 
 	// audited, ask, policy, try, allow
-	On      bool      `json:"on"`
-	Gate    gate.Kind `json:"gate"`
-	Tool    string    `json:"tool"`
-	Version string    `json:"version"`
-	Rules   string    `json:"rules"` // allow: one rule
+	On    bool      `json:"on"`
+	Gate  gate.Kind `json:"gate"`
+	Tool  string    `json:"tool"`
+	Was   string    `json:"was"`   // the rules that the page shows
+	Rules string    `json:"rules"` // allow: one rule
 }
 
 const (
@@ -65,7 +64,7 @@ func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 		reply.Data, err = c.do(ctx, name, cmd)
 	}
 	if err != nil {
-		p := c.problem(err, cmd.Item)
+		p := problemOf(err)
 		reply.Data, reply.Error = nil, &p
 	}
 	return reply
@@ -82,8 +81,6 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 		return nil, session.StopRun(now, cmd.Run, name, cmd.Reason)
 	case "audited":
 		return nil, session.SetAudited(now, name, cmd.On)
-	case "suggest":
-		return c.suggest(cmd.Item)
 	case "try":
 		return c.try(cmd.Rules)
 	case "ask":
@@ -137,34 +134,16 @@ var codes = []struct {
 	{gate.ErrIllegal, "illegal"}, {gate.ErrJournal, "journal"},
 }
 
-// problem words an error for a person. What they want to know most is who was first.
-func (c *Console) problem(err error, item string) problem {
+// problemOf words an error for a person. The item says who was first.
+func problemOf(err error) problem {
 	if p, ok := errors.AsType[problem](err); ok {
 		return p
 	}
-	p := problem{"internal", line(err.Error(), noteText)}
+	message := line(err.Error(), noteText)
 	for _, k := range codes {
 		if errors.Is(err, k.err) {
-			p = problem{k.code, strings.TrimPrefix(p.Message, k.err.Error()+": ")}
-			break
+			return problem{k.code, strings.TrimPrefix(message, k.err.Error()+": ")}
 		}
 	}
-	switch it, ok := c.cfg.Session.Item(item); {
-	case !ok && item != "" && p.Code == "illegal":
-		p.Code = "unknown"
-	case it.Status == gate.Expired && p.Code == "policy":
-		p.Code = "expired"
-	case p.Code == "decided" && it.Status == gate.Withdrawn:
-		p.Message = "Too late: the run has ended."
-	case p.Code == "decided" && it.By != "":
-		how := cmp.Or(past[it.Action], "decided")
-		at := it.Decided.Format(time.TimeOnly)
-		p.Message = fmt.Sprintf("Already decided: %s by %s at %s UTC.", how, line(it.By, maxName), at)
-	}
-	return p
-}
-
-var past = map[gate.Action]string{
-	gate.Approve: "approved", gate.Edit: "edited and approved", gate.Deny: "denied", gate.Respond: "answered",
-	gate.Stop: "stopped",
+	return problem{"internal", message}
 }

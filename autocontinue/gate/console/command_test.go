@@ -95,12 +95,12 @@ func TestProblemsAreToldApart(t *testing.T) {
 	require.Nil(t, ben.ask(decision(it, "deny")), "the same decision is no conflict")
 	late := ben.ask(decision(it, "approve"))
 	require.NotNil(t, late)
-	assert.Equal(t, problem{"decided", "Already decided: denied by ann at 05:06:07 UTC."}, *late)
+	assert.Equal(t, problem{"decided", "it is denied"}, *late, "the page has the item, and says by whom")
 
 	old := d.tool("r1", "c2", "b_delete", `{}`)
 	d.clock.add(2 * time.Hour)
-	assert.Equal(t, "expired", ann.ask(decision(old, "approve")).Code)
-	assert.Equal(t, "unknown", ann.ask(map[string]any{"t": "decide", "item": "none", "digest": "x",
+	assert.Equal(t, problem{"policy", "nobody answered in time"}, *ann.ask(decision(old, "approve")))
+	assert.Equal(t, "illegal", ann.ask(map[string]any{"t": "decide", "item": "none", "digest": "x",
 		"action": "approve"}).Code)
 	assert.Equal(t, "input", ann.ask(map[string]any{"t": "explode"}).Code)
 	ann.send(`{"t":"stop","id":"2"} {"t":"stop"}`)
@@ -225,5 +225,5 @@ func TestRunIsStoppedAndItsItemsAreSeenToEnd(t *testing.T) {
 		shown[v.ID] = v.Status
 	}
 	assert.Equal(t, gate.Withdrawn, shown[it.ID])
-	assert.Contains(t, p.ask(decision(it, "approve")).Message, "the run has ended")
+	assert.Equal(t, problem{"decided", "it is withdrawn"}, *p.ask(decision(it, "approve")))
 }

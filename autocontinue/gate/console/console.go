@@ -110,8 +110,8 @@ func (c *Console) routes() *http.ServeMux {
 		http.ServeFileFS(w, r, page, "page/index.html")
 	})
 	mux.Handle("GET "+p+"/page/", http.StripPrefix(p+"/", http.FileServerFS(page)))
-	mux.HandleFunc("POST "+p+"/login", c.answering(c.login))
-	mux.HandleFunc("POST "+p+"/logout", c.answering(c.logout))
+	mux.HandleFunc("POST "+p+"/login", answering(c.login))
+	mux.HandleFunc("POST "+p+"/logout", answering(c.logout))
 	mux.HandleFunc("GET "+p+"/me", c.signedIn(func(_ http.ResponseWriter, _ *http.Request, who visitor) (any, error) {
 		return map[string]string{"name": who.Name}, nil
 	}))

@@ -68,10 +68,10 @@ func sameOrigin(origin string, r *http.Request) bool {
 func loopback(name string) bool { return name == "localhost" || net.ParseIP(name).IsLoopback() }
 
 // answering writes what a handler returns: an error that the page can show, or data unless it is nil.
-func (c *Console) answering(next func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
+func answering(next func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if data, err := next(w, r); err != nil {
-			refuse(w, c.problem(err, ""))
+			refuse(w, problemOf(err))
 		} else if data != nil {
 			answer(w, http.StatusOK, data)
 		}

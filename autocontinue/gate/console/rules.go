@@ -2,22 +2,17 @@ package console
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
-	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // byFile is whom the journal names when a file brought other rules than the session had.
@@ -25,7 +20,6 @@ const byFile = "policy file"
 
 // settings are the rules as the page shows them.
 type settings struct {
-	Version  string   `json:"version"` // the hash of the rules
 	Rules    string   `json:"rules"`
 	Kept     bool     `json:"kept"` // in a file
 	Audited  bool     `json:"audited"`
@@ -126,16 +120,10 @@ func replaceFile(name string, data []byte) error {
 	return filestore.WriteFile(name, data, mode)
 }
 
-func versionOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}
-
 // settings returns what holds now.
 func (c *Console) settings() *settings {
 	p := c.cfg.Session.Policy()
 	list := listOf(p)
-	text := layOut(list...)
 	look := func(kind gate.Kind, name, tool string) box {
 		then, rule, unless := p.Overview(kind, tool)
 		for i := range unless {
@@ -144,7 +132,7 @@ func (c *Console) settings() *settings {
 		return box{name, then, line(rule, noteText), unless}
 	}
 	out := &settings{
-		Version: versionOf(text), Rules: text, Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
+		Rules: layOut(list...), Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
 		Warnings: p.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
@@ -163,16 +151,16 @@ func (c *Console) settings() *settings {
 	return out
 }
 
-// change replaces the rules by those that put makes of them, if version is the one that holds and check accepts the new
+// change replaces the rules by those that put makes of them, if was are those that hold and check accepts the new
 // policy: in the file, which a crash leaves old or new, and in the session.
 func (c *Console) change(
-	now time.Time, by, version string, put func([]rule) string, check func(gate.Policy) error,
+	now time.Time, by, was string, put func([]rule) string, check func(gate.Policy) error,
 ) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	list := listOf(c.cfg.Session.Policy())
 	old := layOut(list...)
-	if version != versionOf(old) {
+	if was != old {
 		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
 	}
 	p, err := parse(put(list))
@@ -196,7 +184,7 @@ func (c *Console) change(
 
 // save replaces all rules.
 func (c *Console) save(now time.Time, by string, cmd command) error {
-	return c.change(now, by, cmd.Version, func([]rule) string { return cmd.Rules }, func(gate.Policy) error { return nil })
+	return c.change(now, by, cmd.Was, func([]rule) string { return cmd.Rules }, func(gate.Policy) error { return nil })
 }
 
 // ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
@@ -216,7 +204,7 @@ func (c *Console) ask(now time.Time, by string, cmd command) error {
 			return len(members(one.raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != "deny"
 		}), want)...)
 	}
-	return c.change(now, by, cmd.Version, put, func(p gate.Policy) error {
+	return c.change(now, by, cmd.Was, put, func(p gate.Policy) error {
 		if then, rule, _ := p.Overview(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool); then != status {
 			return otherRule(rule)
 		}
@@ -269,74 +257,6 @@ func (c *Console) try(text string) (trial, error) {
 	return out, nil
 }
 
-// suggestion is what a rule that always allows a call may say about each of its arguments. The first choice is
-// exactly what the call has, or has no condition if that is too long. The last one is anything.
-type suggestion struct {
-	Exact string     `json:"exact"` // the condition for all arguments together, as they are
-	Count string     `json:"count"` // the condition that there are no other arguments
-	Args  []argument `json:"args"`
-}
-
-type argument struct {
-	Key     string   `json:"key"`
-	Choices []choice `json:"choices"`
-}
-
-type choice struct {
-	Label     string `json:"label"`
-	Condition string `json:"condition"` // JSON; empty asks the person to choose
-}
-
-const (
-	maxPinned  = 4 << 10 // bytes of a value that a rule compares with
-	maxPinning = 20      // arguments
-)
-
-// suggest returns what a rule about a call may say. No choice but "anything" accepts more than its label says.
-func (c *Console) suggest(id string) (suggestion, error) {
-	it, ok := c.cfg.Session.Item(id)
-	list := members(it.Body)
-	if !ok || it.Kind != gate.Tool || len(list) > maxPinning {
-		return suggestion{}, problem{"input", "A rule cannot be suggested for this. Write it on the Rules page."}
-	}
-	out := suggestion{Count: fmt.Sprintf(`{"at": "", "count_under": %d}`, len(list)+1), Args: []argument{}}
-	if len(it.Body) <= maxPinned {
-		out.Exact = fmt.Sprintf(`{"at": "", "equals": %s}`, it.Body)
-	}
-	for _, m := range list {
-		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(m.key)
-		arg, value := argument{Key: m.key}, string(m.value)
-		add := func(label, test, value string) {
-			condition := fmt.Sprintf(`{"at": %s, %q: %s}`, quoted(pointer), test, value)
-			rule := fmt.Sprintf(`[{"tool": %s, "when": [%s], "then": "always"}]`, quoted(it.Tool), condition)
-			if p, err := parse(rule); err == nil && c.allows(p, it) {
-				arg.Choices = append(arg.Choices, choice{label, condition})
-			}
-		}
-		if len(value) > maxPinned {
-			arg.Choices = []choice{{"too long to compare: choose", ""}}
-		} else {
-			add("exactly "+plaintext.Visible(plaintext.Cut(value, argsText)), "equals", value)
-		}
-		var text string
-		if json.Unmarshal(m.value, &text) == nil {
-			if words := strings.Fields(text); plainWords.MatchString(text) {
-				form := words[0] + " " + words[1] + " *"
-				add("commands: "+form, "command", quoted(form))
-			}
-			if dir := path.Dir(text); dir != "." && dir != "/" {
-				add("everything below "+line(dir, argsText), "path", quoted(dir))
-			}
-		}
-		add("anything", "exists", "true")
-		out.Args = append(out.Args, arg)
-	}
-	return out, nil
-}
-
-// plainWords matches a text that is probably a shell line: a program and a word that is not an option.
-var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+ [A-Za-z0-9_./:=@%+,][A-Za-z0-9_./:=@%+, -]*$`)
-
 func (c *Console) allows(p gate.Policy, it gate.Item) bool {
 	then, _ := c.cfg.Session.Judge(p, it.Subject)
 	return then == gate.Approved
@@ -346,7 +266,7 @@ func (c *Console) allows(p gate.Policy, it gate.Item) bool {
 func (c *Console) allow(now time.Time, name string, cmd command) error {
 	it, ok := c.cfg.Session.Item(cmd.Item)
 	if !ok || it.Kind != gate.Tool {
-		return problem{"unknown", "This call is not there any more."}
+		return problem{"illegal", "This call is not there any more."}
 	}
 	p, err := parse("[" + cmd.Rules + "]")
 	switch list := listOf(p); {
@@ -358,7 +278,7 @@ func (c *Console) allow(now time.Time, name string, cmd command) error {
 		return problem{"policy", "This rule does not match the call."}
 	}
 	add := func(list []rule) string { return layOut(append(list, listOf(p)...)...) }
-	err = c.change(now, name, cmd.Version, add, func(p gate.Policy) error {
+	err = c.change(now, name, cmd.Was, add, func(p gate.Policy) error {
 		if then, rule := c.cfg.Session.Judge(p, it.Subject); then != gate.Approved {
 			return otherRule(rule)
 		}

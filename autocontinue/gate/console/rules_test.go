@@ -28,11 +28,11 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	set := *ann.until("settings").Settings
 	assert.Equal(t, string(data), set.Rules)
 	assert.True(t, set.Kept)
-	assert.Equal(t, set.Version, ben.until("settings").Settings.Version)
+	assert.Equal(t, set.Rules, ben.until("settings").Settings.Rules)
 
 	mine := "[\n  {\"tool\": \"profile_get\",   \"then\": \"deny\"}\n]"
-	save := func(version, rules string) map[string]any {
-		return map[string]any{"t": "policy", "version": version, "rules": rules}
+	save := func(was, rules string) map[string]any {
+		return map[string]any{"t": "policy", "was": was, "rules": rules}
 	}
 	for _, tt := range []struct{ rules, want string }{
 		{`[{"tool":"x"}]`, "then"},
@@ -40,7 +40,7 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 		{`[{"tool":"x","then":"ask","match":["y"]}]`, "match"},
 		{`{`, ""},
 	} {
-		p := ann.ask(save(set.Version, tt.rules))
+		p := ann.ask(save(set.Rules, tt.rules))
 		if assert.NotNil(t, p, tt.rules) {
 			assert.Equal(t, "policy", p.Code)
 			assert.Contains(t, p.Message, tt.want)
@@ -50,7 +50,7 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, data, unchanged, "a bad rule leaves the file alone")
 
-	require.Nil(t, ann.ask(save(set.Version, mine)))
+	require.Nil(t, ann.ask(save(set.Rules, mine)))
 	data, err = os.ReadFile(file)
 	require.NoError(t, err)
 	mine = "[\n  {\"tool\":\"profile_get\",\"then\":\"deny\"}\n]\n"
@@ -65,13 +65,13 @@ func TestRulesAreKeptInAFileAndReplacedAsAWhole(t *testing.T) {
 	assert.Len(t, left, 1, "no temporary file is left")
 
 	assert.Equal(t, mine, ben.until("settings").Settings.Rules, "everybody sees it")
-	assert.Equal(t, "conflict", ben.ask(save(set.Version, "[]")).Code, "ben's change began with the old rules")
+	assert.Equal(t, "conflict", ben.ask(save(set.Rules, "[]")).Code, "ben's change began with the old rules")
 
 	events, _ := d.session.Events(0)
 	assert.Equal(t, "ann", events[len(events)-1].By)
 
 	require.NoError(t, os.WriteFile(file, []byte("[ ]"), 0o600))
-	p := ann.ask(save(versionOf(mine), "[]"))
+	p := ann.ask(save(mine, "[]"))
 	require.NotNil(t, p)
 	assert.Contains(t, p.Message, "policy file by hand")
 
@@ -115,7 +115,7 @@ func TestJournalThatFailsLeavesTheOldRules(t *testing.T) {
 	p := d.open(d.enter("ann"), "")
 	set := p.until("settings").Settings
 	broken = true
-	assert.Equal(t, "journal", p.ask(map[string]any{"t": "policy", "version": set.Version, "rules": "[]"}).Code)
+	assert.Equal(t, "journal", p.ask(map[string]any{"t": "policy", "was": set.Rules, "rules": "[]"}).Code)
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
@@ -138,7 +138,7 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	assert.Equal(t, map[string]gate.Status{"context": "pending", "response": "pending", "profile_get": "approved",
 		"weight_delete": "pending", "wipe": "denied"}, boxes(set))
 	change := func(what, name string, on bool) *problem {
-		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "version": d.console.settings().Version})
+		return p.ask(map[string]any{"t": "ask", what: name, "on": on, "was": d.console.settings().Rules})
 	}
 	require.Nil(t, change("gate", "response", false))
 	require.Nil(t, change("tool", "profile_get", true))
@@ -154,7 +154,7 @@ func TestCheckboxesSayWhatHolds(t *testing.T) {
 	assert.NotNil(t, change("tool", "wipe", true), "a rule that denies is stricter")
 	assert.NotNil(t, change("tool", "*", true))
 	assert.NotNil(t, change("gate", "tool", false))
-	assert.Equal(t, "conflict", p.ask(map[string]any{"t": "ask", "gate": "response", "on": true, "version": "old"}).Code)
+	assert.Equal(t, "conflict", p.ask(map[string]any{"t": "ask", "gate": "response", "on": true, "was": "old"}).Code)
 
 	require.Nil(t, p.ask(map[string]any{"t": "audited", "on": false}))
 	assert.False(t, d.session.Audited())
@@ -176,7 +176,7 @@ func TestConditionsStandBesideTheBox(t *testing.T) {
 
 	p := d.open(d.enter("ann"), "")
 	p.until("settings")
-	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "version": set.Version}),
+	require.Nil(t, p.ask(map[string]any{"t": "ask", "tool": "other", "on": true, "was": set.Rules}),
 		"a new rule for a tool that none knew")
 	then, _, _ := d.session.Policy().Overview(gate.Tool, "other")
 	assert.Equal(t, gate.Pending, then)

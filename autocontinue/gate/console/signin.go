@@ -161,7 +161,7 @@ func (s *signIns) signOut(v visitor, now time.Time) error {
 
 // signedIn lets those in who have a cookie, but not too often.
 func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor) (any, error)) http.HandlerFunc {
-	return c.answering(func(w http.ResponseWriter, r *http.Request) (any, error) {
+	return answering(func(w http.ResponseWriter, r *http.Request) (any, error) {
 		who, ok := c.visitor(r)
 		switch {
 		case !ok:

@@ -147,7 +147,6 @@ func TestTwentyAuditorsSeeTheSame(t *testing.T) {
 			assert.Nil(t, p, "the same answer again is fine")
 		} else if assert.NotNil(t, p) {
 			assert.Equal(t, "decided", p.Code)
-			assert.Contains(t, p.Message, "by "+it.By)
 		}
 	}
 	head, _, _ := d.session.Head()

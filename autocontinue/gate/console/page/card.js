@@ -234,9 +234,7 @@ export async function start(action) {
 			if (state.selected !== it.id) return;
 			bodies = got;
 		}
-		const suggestion = action === "allow" ? await ask({ t: "suggest", item: it.id }) : null;
 		if (state.selected !== it.id || current()?.status !== "pending") return;
-		bodies.suggestion = suggestion;
 	} catch (e) {
 		return trouble($("card-error"), e.message);
 	}
@@ -265,8 +263,10 @@ async function decide(it, command) {
 			state.free = !on;
 		}
 	} catch (e) {
-		if (["decided", "expired", "stale", "unknown"].includes(e.code)) {
-			notice = { id: it.id, text: e.message };
+		const now = state.items.get(it.id);
+		if (["decided", "stale", "illegal"].includes(e.code) || now?.status !== "pending") {
+			const first = e.code === "decided" && now ? `Too late. ${standing(now)}, at ${clock(now.decided)}.` : "";
+			notice = { id: it.id, text: first || e.message };
 			await load();
 		} else {
 			trouble(error, e instanceof Lost ? e.message : `Not done: ${e.message}`);

@@ -47,6 +47,35 @@ function reasonForm(it, error, label, action, help, note) {
 	return form(error, label, "danger", { send, begin: () => reason.focus(), inside: inside.filter(Boolean) });
 }
 
+const maxCompared = 4096; // characters of a value that a rule compares with
+const maxArguments = 20;
+
+// compact removes the line breaks and the indentation of JSON that the server has indented: no string has a line break.
+const compact = (json) => json.replace(/\n */g, "");
+
+// members returns the arguments of a call, as they are written, and what a rule may say about each of them. The first
+// choice is exactly what the call has, or nothing if that is too long to compare. The last one is anything. Only that one
+// accepts more than its label says.
+export function members(json) {
+	const list = json.slice(4, -2).split(/,\n {2}(?=")/).filter(Boolean);
+	return list.map((member) => {
+		const [, key, indented] = member.match(/^("(?:[^"\\]|\\.)*"): (.*)$/s);
+		const value = compact(indented);
+		const at = JSON.stringify(`/${JSON.parse(key).replaceAll("~", "~0").replaceAll("/", "~1")}`);
+		const choice = (label, test, what) => ({ label, condition: `{"at": ${at}, "${test}": ${what}}` });
+		const shown = value.length > 160 ? `${value.slice(0, 160)}…` : value;
+		const choices = [value.length > maxCompared ? { label: "too long to compare: choose", condition: "" } : choice(`exactly ${shown}`, "equals", value)];
+		// A shell line, probably: a program and a word that is not an option.
+		const [, form] = value.match(/^"([\w./:=@%+,-]+ [\w./:=@%+,][\w./:=@%+,-]*)[\w./:=@%+, -]*"$/) || [];
+		if (form) choices.push(choice(`commands: ${form} *`, "command", `"${form} *"`));
+		const [, folder] = value.match(/^"([^"\\]+)\/[^"\\/]*"$/) || [];
+		const pathsAreTested = state.settings.rules.includes('"path"'); // otherwise the session may have no folder
+		if (folder && pathsAreTested) choices.push(choice(`everything below ${folder}`, "path", `"${folder}"`));
+		choices.push(choice("anything", "exists", "true"));
+		return { key: key.slice(1, -1), choices };
+	});
+}
+
 export const forms = {
 	edit(it, bodies, error) {
 		const w = bodies.write;
@@ -112,10 +141,13 @@ export const forms = {
 	},
 
 	// The rule begins as narrow as the call. The person widens it, argument by argument, or writes it.
-	allow(it, { suggestion: s }, error) {
+	allow(it, { body: { text } }, error) {
+		const call = compact(text);
+		const args = members(text);
+		const count = `{"at": "", "count_under": ${args.length + 1}}`;
 		const rule = el("textarea", { id: "allow-rule", class: "code", spellcheck: "false", autocomplete: "off" });
 		const scope = el("select", { id: "allow-scope" }, el("option", { value: it.thread }, `In this conversation (${it.thread})`), el("option", { value: "" }, "In every conversation, for good"));
-		const selects = s.args.map((arg, i) => {
+		const selects = args.map((arg, i) => {
 			const options = arg.choices.map((c, j) => el("option", { value: j }, c.label));
 			return [arg, el("select", { id: `allow-${i}`, change: () => write() }, ...options)];
 		});
@@ -127,8 +159,8 @@ export const forms = {
 		};
 		function write() {
 			error.hidden = true; // it was about the rule before
-			const exact = s.exact && selects.every(([, box]) => box.selectedIndex === 0);
-			const chosen = exact ? [s.exact] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), s.count];
+			const exact = call.length <= maxCompared && selects.every(([, box]) => box.selectedIndex === 0);
+			const chosen = exact ? [`{"at": "", "equals": ${call}}`] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), count];
 			const thread = scope.value ? ` "thread": ${JSON.stringify(scope.value)},` : "";
 			const open = selects.filter(([arg, box]) => !arg.choices[box.selectedIndex].condition).map(([arg]) => arg.key);
 			const wide = selects.filter(([arg, box]) => box.selectedIndex === arg.choices.length - 1).map(([arg]) => arg.key);
@@ -162,7 +194,7 @@ export const forms = {
 				meaning.textContent = "Read the whole rule, then send it again.";
 				return;
 			}
-			decide(it, { t: "allow", rules: rule.value, version: state.settings.version });
+			decide(it, { t: "allow", rules: rule.value, was: state.settings.rules });
 		};
 		const begin = () => {
 			write();

@@ -5,7 +5,7 @@ import { $, announce, confirmed, el, trouble } from "./dom.js";
 import { show } from "./diff.js";
 import { onChange, select, state } from "./state.js";
 
-let base = null; // { version, rules } that the text being edited began with
+let base = null; // the rules that the text being edited began with
 
 const gateNames = { context: ["Run staging", "every message before it is sent"], response: ["Responses", "every answer before it is shown"] };
 const verdicts = { pending: "asks", approved: "passes", denied: "denied" };
@@ -21,7 +21,7 @@ function box(b, kind, ask) {
 			const on = input.checked;
 			input.checked = !on; // until the server says so
 			try {
-				await ask({ t: "ask", [kind]: b.name, on, version: state.settings.version });
+				await ask({ t: "ask", [kind]: b.name, on, was: state.settings.rules });
 				trouble($("rules-error"), "");
 				announce(`${name}: ${on ? "asks" : "does not ask"}.`);
 			} catch (e) {
@@ -67,7 +67,7 @@ function showTrial(t, goReview) {
 
 export function startRules(ask, goReview) {
 	const text = $("rules-text");
-	const dirty = () => base && text.value !== base.rules;
+	const dirty = () => base !== null && text.value !== base;
 
 	let timer = 0;
 	let turn = 0;
@@ -90,7 +90,7 @@ export function startRules(ask, goReview) {
 	}
 
 	function changes() {
-		$("rules-diff").replaceChildren(...(dirty() ? [show(base.rules, text.value, "Changes of the rules")] : []));
+		$("rules-diff").replaceChildren(...(dirty() ? [show(base, text.value, "Changes of the rules")] : []));
 		$("rules-save").disabled = !dirty();
 		$("rules-reset").disabled = !dirty();
 		$("rules-state").textContent = dirty() ? "Not saved" : "";
@@ -98,8 +98,8 @@ export function startRules(ask, goReview) {
 	}
 
 	function adopt() {
-		base = { version: state.settings.version, rules: state.settings.rules };
-		text.value = base.rules;
+		base = state.settings.rules;
+		text.value = base;
 		changes();
 	}
 
@@ -113,7 +113,7 @@ export function startRules(ask, goReview) {
 		$("unaudited").hidden = s.audited;
 		$("rules-kept").textContent = s.kept ? "The server keeps them in a file." : "They are kept in the session's journal.";
 		if (!dirty()) adopt();
-		else if (s.version !== base.version) trouble($("policy-error"), "The rules were changed meanwhile. Discard your changes to see them.");
+		else if (s.rules !== base) trouble($("policy-error"), "The rules were changed meanwhile. Discard your changes to see them.");
 	});
 
 	text.addEventListener("input", changes);
@@ -134,7 +134,7 @@ export function startRules(ask, goReview) {
 		turn++; // a trial that is under way comes too late
 		clearTimeout(timer);
 		try {
-			await ask({ t: "policy", version: base.version, rules: text.value });
+			await ask({ t: "policy", was: base, rules: text.value });
 			trouble($("policy-error"), "");
 			adopt();
 			$("rules-state").textContent = "Saved";
