@@ -303,17 +303,17 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 	const args = `{"command":"git status -s","dir/~":"x","n":1.50,"s":"\u202e\",\n  \"","deep":{"k":[1],"n":{}}}`
 	require.NoError(t, json.Indent(&pretty, []byte(args), "", "  "))
 	var offered []struct {
-		Key     string
+		Name    string
 		Choices []struct{ Label, Condition string }
 	}
-	found := p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).members(` + quote(pretty.String()) + `))`)
+	found := p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).suggest(` + quote(pretty.String()) + `))`)
 	require.NoError(t, json.Unmarshal([]byte(found), &offered), found)
 	var labels []string
 	exact := []string{`{"at": "", "count_under": 6}`}
 	for _, arg := range offered {
 		exact = append(exact, arg.Choices[0].Condition)
 		for _, c := range arg.Choices {
-			labels = append(labels, arg.Key+": "+c.Label)
+			labels = append(labels, arg.Name+": "+c.Label)
 		}
 	}
 	assert.Equal(t, []string{`command: exactly "git status -s"`, "command: commands: git status *", "command: anything",
@@ -337,7 +337,7 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 	}
 	another := strings.Replace(args, "status -s", "status", 1)
 	assert.Equal(t, []bool{false, true}, []bool{allows(exact, another), allows(wider, another)})
-	assert.Equal(t, "[]", p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).members("{}"))`))
+	assert.Equal(t, "[]", p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).suggest("{}"))`))
 }
 
 func TestPayloadIsEditedInAForm(t *testing.T) {
@@ -366,6 +366,37 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 	assert.Contains(t, s.journal(),
 		`"payloadEdits":{"from":"human","message":"tell me about my profile","model":"scripted-2","temperature":0.20,`+
 			`"tools":[`)
+}
+
+// A form has the values as they are written, and what the schema says about them.
+func TestFieldsOfAForm(t *testing.T) {
+	s := serve(t)
+	p := enter(t, chromium(t), s.links["ann"], false)
+	fields := func(args, more string) string {
+		var pretty bytes.Buffer
+		require.NoError(t, json.Indent(&pretty, []byte(args), "", "  "))
+		return p.eval(`JSON.stringify((await import("/coach_audit/page/editor.js")).fieldsOf({ json: ` +
+			quote(pretty.String()) + more + ` }))`)
+	}
+	const schema = `{"properties":{"unit":{"title":"Unit","enum":["kg","lb"]},"note":{"type":"string",` +
+		`"description":"Optional."},"big":{"type":"boolean"},"n":{"enum":[1.5]}}}`
+	got := fields(`{"n":1.50,"unit":"kg","ok":true,"none":null,"list":[1,{"a":2}],"t\u202e":"12"}`,
+		`, texts: {"unit": "kg", "t\u202e": "1 2"}, schema: `+schema)
+	assert.JSONEq(t, `[
+		{"key": "n", "label": "n", "type": "number", "value": "1.50", "choices": null, "absent": false},
+		{"key": "unit", "label": "Unit", "type": "text", "value": "kg", "choices": ["\"kg\"", "\"lb\""], "absent": false},
+		{"key": "ok", "label": "ok", "type": "boolean", "value": "true", "choices": null, "absent": false},
+		{"key": "none", "label": "none", "type": "json", "value": "null", "choices": null, "absent": false},
+		{"key": "list", "label": "list", "type": "json", "value": "[\n  1,\n  {\n    \"a\": 2\n  }\n]", "choices": null,
+			"absent": false},
+		{"key": "t\u202e", "label": "t\\u202e", "type": "text", "value": "1 2", "choices": null, "absent": false},
+		{"key": "big", "label": "big", "type": "boolean", "value": "", "choices": null, "absent": true},
+		{"key": "note", "label": "note", "help": "Optional.", "type": "text", "value": "", "choices": null, "absent": true}
+	]`, got)
+	for _, args := range []string{`{"rows":[{"a":1}]}`, `{"text":"a text that the server found too long"}`} {
+		assert.Equal(t, "null", fields(args, ""), "not flat enough: JSON")
+	}
+	assert.NotEqual(t, "null", fields(`{"a":1}`, `, texts: {}`), "without a schema")
 }
 
 func TestNotifications(t *testing.T) {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,9 +36,10 @@ type part struct {
 
 // editing is what an edit begins with.
 type editing struct {
-	Text   string  `json:"text,omitempty"`   // of a response
-	JSON   string  `json:"json,omitempty"`   // the payload, the arguments, or the a2ui of a response
-	Fields []field `json:"fields,omitempty"` // the same, if it is flat enough for a form
+	Text   string            `json:"text,omitempty"`  // of a response
+	JSON   string            `json:"json,omitempty"`  // the payload, the arguments, or the a2ui of a response
+	Texts  map[string]string `json:"texts,omitempty"` // the texts among its values, for a form
+	Schema json.RawMessage   `json:"schema,omitempty"`
 }
 
 // firstLook is how many bytes of a body are sent before somebody asks for all of it.
@@ -90,90 +90,32 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 			out.Write.JSON = pretty(body)
 		}
 		if it.Kind != gate.Response {
-			out.Write.Fields = c.fields(it)
+			out.Write.Texts = texts(body)
+		}
+		if c.cfg.Schema != nil {
+			if schema := c.cfg.Schema(it.Subject); json.Valid(schema) {
+				out.Write.Schema = schema
+			}
 		}
 	}
 	return out
 }
 
-// field is one value of a flat object, for a form.
-type field struct {
-	Key     string   `json:"key"`
-	Label   string   `json:"label"`
-	Help    string   `json:"help,omitempty"`
-	Type    string   `json:"type"`              // text, number, boolean, or json for anything else
-	Value   string   `json:"value"`             // text: as a person edits it; otherwise JSON
-	Choices []string `json:"choices,omitempty"` // JSON
-	Absent  bool     `json:"absent,omitempty"`  // only the schema has it
-}
+const maxText = 4 << 10 // bytes of a text in a field of a form
 
-// Bounds of an object that is flat enough for a form.
-const (
-	maxFields    = 30
-	maxFieldText = 4 << 10 // bytes of a value
-)
-
-// property is what a JSON Schema says about a field.
-type property struct {
-	Title       string            `json:"title"`
-	Description string            `json:"description"`
-	Type        any               `json:"type"`
-	Enum        []json.RawMessage `json:"enum"`
-}
-
-// fields returns the values of an item's body for a form; nil if the body is not flat enough.
-func (c *Console) fields(it gate.Item) []field {
-	var schema struct {
-		Properties map[string]property `json:"properties"`
-	}
-	if c.cfg.Schema != nil {
-		json.Unmarshal(c.cfg.Schema(it.Subject), &schema) // without a schema that can be read, labels are keys
-	}
-	list := members(it.Body)
-	for _, key := range slices.Sorted(maps.Keys(schema.Properties)) {
-		if !slices.ContainsFunc(list, func(m member) bool { return m.key == key }) {
-			list = append(list, member{key: key})
+// texts returns the texts among the values of an object, as a person edits them. A form has no long ones.
+func texts(body json.RawMessage) map[string]string {
+	texts := make(map[string]string)
+	for _, m := range members(body) {
+		var s string
+		if len(m.value) <= maxText && json.Unmarshal(m.value, &s) == nil && m.value[0] == '"' {
+			texts[m.key] = typable(s)
 		}
 	}
-	if len(list) > maxFields {
-		return nil
-	}
-	var fields []field
-	for _, m := range list {
-		if len(m.value) > maxFieldText || strings.HasPrefix(string(m.value), "[{") {
-			return nil
-		}
-		p := schema.Properties[m.key]
-		f := field{
-			Key: m.key, Label: line(cmp.Or(p.Title, m.key), maxLabel), Help: line(p.Description, noteText),
-			Type: typeOf(m.value, p), Absent: m.value == nil,
-		}
-		if f.Type == "text" {
-			var s string
-			json.Unmarshal(m.value, &s) // an absent one is empty
-			f.Value = typable(s)
-		} else if m.value != nil {
-			f.Value = pretty(m.value)
-		}
-		for _, choice := range p.Enum {
-			f.Choices = append(f.Choices, pretty(choice))
-		}
-		fields = append(fields, f)
-	}
-	return fields
+	return texts
 }
 
 const maxLabel = 100
-
-// typeOf returns the type of a value or, if it is absent, the one of the schema.
-func typeOf(value json.RawMessage, p property) string {
-	if value == nil {
-		name, _ := p.Type.(string)
-		return cmp.Or(map[string]string{"string": "text", "integer": "number", "number": name, "boolean": name}[name], "json")
-	}
-	types := map[byte]string{'"': "text", 't': "boolean", 'f': "boolean", 'n': "json", '[': "json", '{': "json"}
-	return cmp.Or(types[value[0]], "number")
-}
 
 // patch returns the body of an item in which some values are replaced. What nobody touched stays as it is, byte for
 // byte. An interface part that is emptied goes.

@@ -11,35 +11,23 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
 
-func TestFieldsOfAForm(t *testing.T) {
+func TestWhatAFormIsMadeOf(t *testing.T) {
 	d := serve(t, func(c *Config, _ *limits) {
 		c.Schema = func(sub gate.Subject) json.RawMessage {
 			if sub.Tool != "weight_delete" {
 				return json.RawMessage(`not a schema`)
 			}
-			return json.RawMessage(`{"properties":{"unit":{"title":"Unit","enum":["kg","lb"]},"note":{"type":"string",` +
-				`"description":"Optional."},"big":{"type":"boolean"}}}`)
+			return json.RawMessage(`{"properties":{"unit":{"title":"Unit"}}}`)
 		}
 	})
 	d.running("r1")
-	it := d.tool("r1", "c1", "weight_delete",
-		`{"n":1.50,"unit":"kg","ok":true,"none":null,"list":[1,2],"text":"1`+"\u00a0"+`2`+"\u202e"+`"}`)
-	assert.Equal(t, []field{
-		{Key: "n", Label: "n", Type: "number", Value: "1.50"},
-		{Key: "unit", Label: "Unit", Type: "text", Value: "kg", Choices: []string{`"kg"`, `"lb"`}},
-		{Key: "ok", Label: "ok", Type: "boolean", Value: "true"},
-		{Key: "none", Label: "none", Type: "json", Value: "null"},
-		{Key: "list", Label: "list", Type: "json", Value: "[\n  1,\n  2\n]"},
-		{Key: "text", Label: "text", Type: "text", Value: "1 2"},
-		{Key: "big", Label: "big", Type: "boolean", Absent: true},
-		{Key: "note", Label: "note", Help: "Optional.", Type: "text", Absent: true},
-	}, d.bodiesOf(it, "&all=1").Write.Fields)
-	for _, args := range []string{`{"rows":[{"a":1}]}`, `{"text":"` + strings.Repeat("x", maxFieldText) + `"}`} {
-		write := d.bodiesOf(d.tool("r1", "c"+args[:7], "a_delete", args), "&all=1").Write
-		assert.Nil(t, write.Fields, "not flat enough: JSON")
-		assert.NotEmpty(t, write.JSON)
-	}
-	assert.Len(t, d.bodiesOf(d.tool("r1", "c9", "a_delete", `{"a":1}`), "&all=1").Write.Fields, 1, "without a schema")
+	write := d.bodiesOf(d.tool("r1", "c1", "weight_delete",
+		`{"n":1.50,"none":null,"text":"1`+"\u00a0"+`2`+"\u202e"+`","long":"`+strings.Repeat("x", maxText)+`"}`), "&all=1").Write
+	assert.Equal(t, map[string]string{"text": "1 2"}, write.Texts)
+	assert.JSONEq(t, `{"properties":{"unit":{"title":"Unit"}}}`, string(write.Schema))
+	write = d.bodiesOf(d.tool("r1", "c2", "a_delete", `{"a":1}`), "&all=1").Write
+	assert.Nil(t, write.Schema, "what is not JSON")
+	assert.NotEmpty(t, write.JSON)
 }
 
 func TestPatchLeavesTheRestAlone(t *testing.T) {

@@ -1,7 +1,8 @@
 // The forms of the card: edit, deny, answer in the tool's place, stop, always allow.
 
 import { el, trouble } from "./dom.js";
-import { formEditor, textEditor } from "./editor.js";
+import { fieldsOf, formEditor, textEditor } from "./editor.js";
+import { compact, members } from "./json.js";
 import { state } from "./state.js";
 
 let decide; // sends a decision about an item
@@ -48,20 +49,13 @@ function reasonForm(it, error, label, action, help, note) {
 }
 
 const maxCompared = 4096; // characters of a value that a rule compares with
-const maxArguments = 20;
 
-// compact removes the line breaks and the indentation of JSON that the server has indented: no string has a line break.
-const compact = (json) => json.replace(/\n */g, "");
-
-// members returns the arguments of a call, as they are written, and what a rule may say about each of them. The first
-// choice is exactly what the call has, or nothing if that is too long to compare. The last one is anything. Only that one
-// accepts more than its label says.
-export function members(json) {
-	const list = json.slice(4, -2).split(/,\n {2}(?=")/).filter(Boolean);
-	return list.map((member) => {
-		const [, key, indented] = member.match(/^("(?:[^"\\]|\\.)*"): (.*)$/s);
+// suggest returns what a rule may say about each argument of a call. The first choice is exactly what the call has, or nothing
+// if that is too long to compare. The last one is anything. Only that one accepts more than its label says.
+export function suggest(json) {
+	return members(json).map(({ key, name, value: indented }) => {
 		const value = compact(indented);
-		const at = JSON.stringify(`/${JSON.parse(key).replaceAll("~", "~0").replaceAll("/", "~1")}`);
+		const at = JSON.stringify(`/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
 		const choice = (label, test, what) => ({ label, condition: `{"at": ${at}, "${test}": ${what}}` });
 		const shown = value.length > 160 ? `${value.slice(0, 160)}…` : value;
 		const choices = [value.length > maxCompared ? { label: "too long to compare: choose", condition: "" } : choice(`exactly ${shown}`, "equals", value)];
@@ -72,7 +66,7 @@ export function members(json) {
 		const pathsAreTested = state.settings.rules.includes('"path"'); // otherwise the session may have no folder
 		if (folder && pathsAreTested) choices.push(choice(`everything below ${folder}`, "path", `"${folder}"`));
 		choices.push(choice("anything", "exists", "true"));
-		return { key: key.slice(1, -1), choices };
+		return { name, choices };
 	});
 }
 
@@ -88,14 +82,15 @@ export const forms = {
 		const body = { what: "body", name: it.kind === "tool" ? "Arguments" : "Payload", before: w.json, initial: w.json, changed };
 		const box = el("div", { class: "fields" });
 		let editors = [];
-		let asForm = Boolean(w.fields);
+		const fields = it.kind === "response" ? null : fieldsOf(w);
+		let asForm = Boolean(fields);
 		const notes = [];
 		const set = () => {
 			if (it.kind === "response") {
 				editors = [textEditor(it, { what: "text", name: "Text", before: bodies.text.text, initial: w.text, prose: true, changed })];
 				if (w.json) editors.push(textEditor(it, { ...body, name: "Interface (A2UI)" }));
 			} else {
-				editors = [asForm ? formEditor(it, w.fields, changed) : textEditor(it, body)];
+				editors = [asForm ? formEditor(it, fields, changed) : textEditor(it, body)];
 			}
 			box.replaceChildren(...editors.flatMap((e) => e.nodes));
 			draw();
@@ -103,7 +98,7 @@ export const forms = {
 		if (it.kind === "response" && bodies.text.text !== w.text) {
 			notes.push(el("p", { class: "cut" }, "In a line that you change, unusual spaces become plain ones, and characters that cannot be seen are left out. Other lines stay as they are."));
 		}
-		if (w.fields) {
+		if (fields) {
 			const toggle = el("button", { type: "button", class: "plain-button small", id: "edit-mode" }, "Edit as JSON");
 			toggle.addEventListener("click", () => {
 				if (editors.some((e) => e.isChanged())) return trouble(error, "Undo or send your changes before you switch.");
@@ -143,7 +138,7 @@ export const forms = {
 	// The rule begins as narrow as the call. The person widens it, argument by argument, or writes it.
 	allow(it, { body: { text } }, error) {
 		const call = compact(text);
-		const args = members(text);
+		const args = suggest(text);
 		const count = `{"at": "", "count_under": ${args.length + 1}}`;
 		const rule = el("textarea", { id: "allow-rule", class: "code", spellcheck: "false", autocomplete: "off" });
 		const scope = el("select", { id: "allow-scope" }, el("option", { value: it.thread }, `In this conversation (${it.thread})`), el("option", { value: "" }, "In every conversation, for good"));
@@ -162,8 +157,8 @@ export const forms = {
 			const exact = call.length <= maxCompared && selects.every(([, box]) => box.selectedIndex === 0);
 			const chosen = exact ? [`{"at": "", "equals": ${call}}`] : [...selects.map(([arg, box]) => arg.choices[box.selectedIndex].condition), count];
 			const thread = scope.value ? ` "thread": ${JSON.stringify(scope.value)},` : "";
-			const open = selects.filter(([arg, box]) => !arg.choices[box.selectedIndex].condition).map(([arg]) => arg.key);
-			const wide = selects.filter(([arg, box]) => box.selectedIndex === arg.choices.length - 1).map(([arg]) => arg.key);
+			const open = selects.filter(([arg, box]) => !arg.choices[box.selectedIndex].condition).map(([arg]) => arg.name);
+			const wide = selects.filter(([arg, box]) => box.selectedIndex === arg.choices.length - 1).map(([arg]) => arg.name);
 			rule.value = open.length ? "" : `{"tool": ${JSON.stringify(it.tool)},${thread}\n "when": [\n  ${chosen.join(",\n  ")}],\n "then": "always"}`;
 			if (open.length) meaning.textContent = `Choose what ${open.join(", ")} may be: it is too long for a rule to compare.`;
 			else if (exact) meaning.textContent = "Only this call, with exactly these arguments.";
@@ -176,7 +171,7 @@ export const forms = {
 			meaning.textContent = "As you wrote it. It must match this call.";
 			fit();
 		});
-		const rows = selects.map(([arg, box]) => el("div", { class: "field" }, el("label", { for: box.id }, el("code", {}, arg.key)), box));
+		const rows = selects.map(([arg, box]) => el("div", { class: "field" }, el("label", { for: box.id }, el("code", {}, arg.name)), box));
 		const inside = [
 			el("p", { class: "hint" }, "The rule allows this call now and calls like it from now on, even where another rule asks. A rule that denies still wins."),
 			el("label", { for: "allow-rule" }, "The rule"),

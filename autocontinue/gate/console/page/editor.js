@@ -3,6 +3,7 @@
 
 import { el, pieces } from "./dom.js";
 import { show } from "./diff.js";
+import { members } from "./json.js";
 
 const longText = 100_000; // characters of a text that is edited in parts
 const partSize = 32_000;
@@ -92,6 +93,36 @@ export function textEditor(it, { what, name, before, initial, prose = false, cha
 			return parts.flatMap((p, i) => (p === start[i] ? [] : [show(start[i], p, `Changes of part ${i + 1}`)]));
 		},
 	};
+}
+
+const maxFields = 30;
+const maxFieldText = 4096; // characters of a value
+
+// fieldsOf returns the values of an object for a form, and those that only the schema has; null if it is not flat enough.
+export function fieldsOf({ json, texts = {}, schema }) {
+	const properties = schema?.properties || {};
+	const list = members(json);
+	for (const key of Object.keys(properties).sort()) {
+		if (!list.some((m) => m.key === key)) list.push({ key, name: key, value: "" });
+	}
+	const isLong = (m) => m.value.length > maxFieldText || (m.value[0] === '"' && !Object.hasOwn(texts, m.key));
+	if (list.length > maxFields || list.some((m) => isLong(m) || /^\[\s*\{/.test(m.value))) return null;
+	const types = { '"': "text", t: "boolean", f: "boolean", n: "json", "[": "json", "{": "json" };
+	const typesOfSchemas = { string: "text", integer: "number", number: "number", boolean: "boolean" };
+	return list.map(({ key, name, value }) => {
+		const p = properties[key] || {};
+		const type = value ? types[value[0]] || "number" : typesOfSchemas[p.type] || "json";
+		const exact = Array.isArray(p.enum) && p.enum.every((c) => typeof c !== "number" || Number.isSafeInteger(c)); // other numbers lose digits here
+		return {
+			key,
+			label: p.title || name.slice(0, 100),
+			help: p.description,
+			type,
+			value: value && type === "text" ? texts[key] : value,
+			choices: exact ? p.enum.map((c) => JSON.stringify(c)) : null,
+			absent: !value,
+		};
+	});
 }
 
 // formEditor returns one input for each field of a flat object.
