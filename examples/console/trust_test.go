@@ -368,6 +368,43 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 			`"tools":[`)
 }
 
+// An edit replaces what the person changed: of a text, the lines that they changed.
+func TestEditReplacesOnlyWhatWasChanged(t *testing.T) {
+	s := serve(t)
+	p := enter(t, chromium(t), s.links["ann"], false)
+	const body = `{"z":1.50,"text":"1\u00a02\u200b","a":{"k":9007199254740993},"list":[],"two":"a\u200bb\r\n\u00a0c\nx\nx\u00a0",` +
+		`"n\u202e":"1"}`
+	patch := func(changes string) string {
+		var pretty bytes.Buffer
+		require.NoError(t, json.Indent(&pretty, []byte(body), "", "  "))
+		return p.eval(`await (async () => { const { patch } = await import("/coach_audit/page/json.js"); try { return patch({ json: ` +
+			quote(pretty.String()) + `, texts: {"text": "1 2", "two": "ab\n c\nx\nx ", "n\u202e": "1"} }, ` + changes +
+			`); } catch (e) { return e.message; } })()`)
+	}
+	replaced := func(olds ...string) string {
+		return strings.NewReplacer(olds...).Replace(body)
+	}
+	for changes, want := range map[string]string{
+		`{}`:                                   body,
+		`{"z": " 2.50 "}`:                      replaced("1.50", "2.50"),
+		`{"two": quoted("ab\n c\nx\nx ")}`:     replaced(`\u00a0`, "\u00a0", `\u200bb`, "\u200bb", `1\u00a0`, `1\u00a0`),
+		`{"two": quoted("x \nab!\nx\n c")}`:    replaced(`a\u200bb\r\n\u00a0c\nx\nx\u00a0`, "x\u00a0\\nab!\\nx\\n\u00a0c"),
+		`{"new": "[1.0]"}`:                     strings.TrimSuffix(body, "}") + `,"new":[1.0]}`,
+		`{"z": null, "list": null}`:            replaced(`"z":1.50,`, "", `"list":[],`, ""),
+		`{"z": "1,5"}`:                         "The value of z is not JSON.",
+		`{"n\u202e": ""}`:                      `The value of n\u202e is not JSON.`,
+		`{"z": "1,\"other\":2"}`:               "The value of z is not JSON.",
+		`{"a": "{\"k\":9007199254740995.10}"}`: replaced("9007199254740993", "9007199254740995.10"),
+	} {
+		got := patch(strings.ReplaceAll(changes, "quoted", "JSON.stringify"))
+		var compact bytes.Buffer
+		if json.Compact(&compact, []byte(got)) == nil {
+			got = compact.String()
+		}
+		assert.Equal(t, want, got, changes)
+	}
+}
+
 // A form has the values as they are written, and what the schema says about them.
 func TestFieldsOfAForm(t *testing.T) {
 	s := serve(t)
@@ -393,7 +430,7 @@ func TestFieldsOfAForm(t *testing.T) {
 		{"key": "big", "label": "big", "type": "boolean", "value": "", "choices": null, "absent": true},
 		{"key": "note", "label": "note", "help": "Optional.", "type": "text", "value": "", "choices": null, "absent": true}
 	]`, got)
-	for _, args := range []string{`{"rows":[{"a":1}]}`, `{"text":"a text that the server found too long"}`} {
+	for _, args := range []string{`{"rows":[{"a":1}]}`, `{"text":"` + strings.Repeat("x", 4096) + `"}`} {
 		assert.Equal(t, "null", fields(args, ""), "not flat enough: JSON")
 	}
 	assert.NotEqual(t, "null", fields(`{"a":1}`, `, texts: {}`), "without a schema")

@@ -19,12 +19,11 @@ type command struct {
 	ID string `json:"id"` // of the command, for its reply
 
 	// decide, allow
-	Item   string            `json:"item"`
-	Digest string            `json:"digest"`
-	Action gate.Action       `json:"action"`
-	Reason string            `json:"reason"`
-	Body   string            `json:"body"`   // edit: the new body; respond: the result
-	Fields map[string]string `json:"fields"` // edit: in place of body, the values to replace, as JSON
+	Item   string      `json:"item"`
+	Digest string      `json:"digest"`
+	Action gate.Action `json:"action"`
+	Reason string      `json:"reason"`
+	Body   string      `json:"body"` // edit: the new body; respond: the result
 
 	// submit, stop
 	Thread  string `json:"thread"`
@@ -74,7 +73,10 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 	now, session := c.cfg.Now(), c.cfg.Session
 	switch cmd.T {
 	case "decide":
-		return nil, c.decide(now, name, cmd)
+		_, err := session.Resolve(now, gate.Decision{
+			Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason, Body: []byte(cmd.Body),
+		})
+		return nil, err
 	case "submit":
 		return nil, c.submit(ctx, name, cmd)
 	case "stop":
@@ -91,19 +93,6 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 		return nil, c.allow(now, name, cmd)
 	}
 	return nil, problem{"input", "there is no such command; reload the page"}
-}
-
-func (c *Console) decide(now time.Time, name string, cmd command) (err error) {
-	d := gate.Decision{
-		Item: cmd.Item, Digest: cmd.Digest, Action: cmd.Action, By: name, Reason: cmd.Reason, Body: []byte(cmd.Body),
-	}
-	if it, ok := c.cfg.Session.Item(cmd.Item); ok && cmd.Fields != nil { // otherwise Resolve says that it is unknown
-		d.Body, err = patch(it, cmd.Fields)
-	}
-	if err == nil {
-		_, err = c.cfg.Session.Resolve(now, d)
-	}
-	return err
 }
 
 func (c *Console) submit(ctx context.Context, name string, cmd command) error {

@@ -107,7 +107,7 @@ func TestProblemsAreToldApart(t *testing.T) {
 	assert.Equal(t, "input", ann.until("reply").Error.Code)
 }
 
-func TestResponseIsEditedByItsParts(t *testing.T) {
+func TestResponseIsShownByItsParts(t *testing.T) {
 	d := serve(t)
 	d.running("r1")
 	draft := "one\r\ntwo \u202e\u200bhidden\x1b"
@@ -117,46 +117,10 @@ func TestResponseIsEditedByItsParts(t *testing.T) {
 
 	b := d.bodiesOf(it, "&all=1")
 	assert.Equal(t, `one`+"\n"+`two \u202e\u200bhidden\x1b`, b.Text.Text)
-	assert.Equal(t, editing{Text: "one\ntwo hidden", JSON: "{\n  \"k\": 1.10\n}"}, *b.Write)
+	assert.Equal(t, map[string]string{"text": "one\ntwo hidden"}, b.Write.Texts)
+	assert.Equal(t, "{\n  \"text\": \"one\\r\\ntwo \\u202e\\u200bhidden\\u001b\",\n  \"a2ui\": {\n    \"k\": 1.10\n  }\n}",
+		b.Write.JSON)
 	assert.Equal(t, "{\n  \"k\": 1.10\n}", b.Body.Text)
-
-	p := d.open(d.enter("ann"), "")
-	p.until("settings")
-	cmd := decision(it, "edit")
-	fields := map[string]string{"text": quoted(`<b>"three"</b>`)}
-	cmd["fields"] = fields
-	for _, bad := range []string{`1,"text":"other"`, `{"k":1}}`, `{`} {
-		fields["a2ui"] = bad
-		assert.Equal(t, "input", p.ask(cmd).Code, bad)
-	}
-	fields["a2ui"] = b.Body.Text
-	require.Nil(t, p.ask(cmd))
-	g, err := d.session.Redeem(d.clock.now(), it.ID)
-	require.NoError(t, err)
-	text, a2ui := answerOf(g.Body)
-	assert.Equal(t, `<b>"three"</b>`, text)
-	assert.Equal(t, `{"k":1.10}`, string(a2ui))
-}
-
-// An edit changes the lines that the person changed, and nothing else.
-func TestEditLeavesOtherLinesAlone(t *testing.T) {
-	d := serve(t)
-	d.running("r1")
-	it := d.propose(gate.Subject{Kind: gate.Response, Thread: "main", Run: "r1",
-		Body: json.RawMessage(`{"text":"1\u00a01/2 tablets\nOd\u200bd."}`)})
-	p := d.open(d.enter("ann"), "")
-	p.until("settings")
-	edit := func(text string) *problem {
-		cmd := decision(it, "edit")
-		cmd["fields"] = map[string]string{"text": quoted(text)}
-		return p.ask(cmd)
-	}
-	same := edit(d.bodiesOf(it, "&all=1").Write.Text)
-	require.NotNil(t, same)
-	assert.Equal(t, problem{"input", "the edit changes nothing: approve the item instead"}, *same)
-	require.Nil(t, edit("1 1/2 tablets\nEven."))
-	got, _ := d.session.Item(it.ID)
-	assert.JSONEq(t, `{"text":"1\u00a01/2 tablets\nEven."}`, string(got.Edited))
 }
 
 func TestLongBodiesComeInParts(t *testing.T) {
@@ -174,7 +138,7 @@ func TestLongBodiesComeInParts(t *testing.T) {
 	whole := d.bodiesOf(it, "&all=1")
 	assert.False(t, whole.Text.Cut)
 	assert.Equal(t, text, whole.Text.Text)
-	assert.Equal(t, text, whole.Write.Text)
+	assert.Equal(t, text, whole.Write.Texts["text"])
 
 	resp, _ := answerTo(t, d.enter("ann"), d.request("GET", "/item?id=none", ""))
 	assert.Equal(t, 404, resp.StatusCode)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -34,12 +33,11 @@ type part struct {
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// editing is what an edit begins with.
+// editing is what an edit begins with. The page replaces what the person changed.
 type editing struct {
-	Text   string            `json:"text,omitempty"`  // of a response
-	JSON   string            `json:"json,omitempty"`  // the payload, the arguments, or the a2ui of a response
-	Texts  map[string]string `json:"texts,omitempty"` // the texts among its values, for a form
-	Schema json.RawMessage   `json:"schema,omitempty"`
+	JSON   string            `json:"json"`             // the body, in its own order
+	Texts  map[string]string `json:"texts"`            // the texts among its values, as a person edits them
+	Schema json.RawMessage   `json:"schema,omitempty"` // of Config.Schema
 }
 
 // firstLook is how many bytes of a body are sent before somebody asks for all of it.
@@ -68,14 +66,14 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 		return &part{head(s, limit), len(s), len(s) > limit}
 	}
 	out := itemBody{Item: showItem(it), Result: value(it.Result)}
-	words, body, edited := "", it.Body, it.Edited
+	body, edited := it.Body, it.Edited
 	if it.Kind == gate.Response {
+		var words string
 		words, body = answerOf(it.Body)
 		out.Text = text(words)
 		if it.Edited != nil {
-			var final string
-			final, edited = answerOf(it.Edited)
-			out.Final = text(final)
+			words, edited = answerOf(it.Edited)
+			out.Final = text(words)
 		}
 	}
 	if it.Status == gate.Pending && body != nil {
@@ -85,13 +83,7 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 	}
 	out.Edited = value(edited)
 	if all {
-		out.Write = &editing{Text: typable(words)}
-		if body != nil {
-			out.Write.JSON = pretty(body)
-		}
-		if it.Kind != gate.Response {
-			out.Write.Texts = texts(body)
-		}
+		out.Write = &editing{JSON: pretty(it.Body), Texts: texts(it.Body)}
 		if c.cfg.Schema != nil {
 			if schema := c.cfg.Schema(it.Subject); json.Valid(schema) {
 				out.Write.Schema = schema
@@ -101,47 +93,16 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 	return out
 }
 
-const maxText = 4 << 10 // bytes of a text in a field of a form
-
-// texts returns the texts among the values of an object, as a person edits them. A form has no long ones.
+// texts returns the texts among the values of an object, as a person edits them.
 func texts(body json.RawMessage) map[string]string {
 	texts := make(map[string]string)
 	for _, m := range members(body) {
 		var s string
-		if len(m.value) <= maxText && json.Unmarshal(m.value, &s) == nil && m.value[0] == '"' {
+		if m.value[0] == '"' && json.Unmarshal(m.value, &s) == nil {
 			texts[m.key] = typable(s)
 		}
 	}
 	return texts
-}
-
-const maxLabel = 100
-
-// patch returns the body of an item in which some values are replaced. What nobody touched stays as it is, byte for
-// byte. An interface part that is emptied goes.
-func patch(it gate.Item, changes map[string]string) (json.RawMessage, error) {
-	list := members(it.Body)
-	for _, key := range slices.Sorted(maps.Keys(changes)) {
-		value := json.RawMessage(changes[key])
-		if it.Kind == gate.Response && key == "a2ui" && len(value) == 0 {
-			list = slices.DeleteFunc(list, func(m member) bool { return m.key == key })
-			continue
-		}
-		if !json.Valid(value) {
-			return nil, problem{"input", "The value of " + line(key, maxLabel) + " is not JSON."}
-		}
-		i := slices.IndexFunc(list, func(m member) bool { return m.key == key })
-		if i < 0 {
-			i = len(list)
-			list = append(list, member{key: key})
-		}
-		var was, typed string
-		if json.Unmarshal(list[i].value, &was) == nil && json.Unmarshal(value, &typed) == nil {
-			value = json.RawMessage(quoted(restore(was, typed)))
-		}
-		list[i].value = value
-	}
-	return object(list), nil
 }
 
 // line returns at most n bytes of a text on one line, for a person to read.
@@ -184,22 +145,6 @@ func typable(s string) string {
 		}
 		return ""
 	})
-}
-
-// restore returns what a person typed, with every line that they did not change as it was in the text before.
-func restore(before, typed string) string {
-	was := make(map[string][]string) // lines, by what the person saw of them
-	for l := range strings.SplitSeq(before, "\n") {
-		seen := typable(strings.TrimSuffix(l, "\r"))
-		was[seen] = append(was[seen], l)
-	}
-	lines := strings.Split(typed, "\n")
-	for i, l := range lines {
-		if old := was[l]; len(old) > 0 {
-			lines[i], was[l] = old[0], old[1:]
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // member is one key of an object and its value, as written.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
 )
@@ -22,36 +21,12 @@ func TestWhatAFormIsMadeOf(t *testing.T) {
 	})
 	d.running("r1")
 	write := d.bodiesOf(d.tool("r1", "c1", "weight_delete",
-		`{"n":1.50,"none":null,"text":"1`+"\u00a0"+`2`+"\u202e"+`","long":"`+strings.Repeat("x", maxText)+`"}`), "&all=1").Write
+		`{"n":1.50,"none":null,"text":"1`+"\u00a0"+`2`+"\u202e"+`"}`), "&all=1").Write
 	assert.Equal(t, map[string]string{"text": "1 2"}, write.Texts)
 	assert.JSONEq(t, `{"properties":{"unit":{"title":"Unit"}}}`, string(write.Schema))
 	write = d.bodiesOf(d.tool("r1", "c2", "a_delete", `{"a":1}`), "&all=1").Write
 	assert.Nil(t, write.Schema, "what is not JSON")
 	assert.NotEmpty(t, write.JSON)
-}
-
-func TestPatchLeavesTheRestAlone(t *testing.T) {
-	d := serve(t)
-	d.running("r1")
-	const body = `{"z":1.50,"text":"1` + "\u00a0" + `2\u200b","a":{"k":9007199254740993},"list":[ ],` +
-		`"two":"a\u200bb\n\u00a0c"}`
-	it := d.tool("r1", "c1", "weight_delete", body)
-	p := d.open(d.enter("ann"), "")
-	p.until("settings")
-	edit := func(fields map[string]string) *problem {
-		cmd := decision(it, "edit")
-		cmd["fields"] = fields
-		return p.ask(cmd)
-	}
-	for _, bad := range []map[string]string{{"z": "1,5"}, {"z": `1,"other":2`}, {"z": ""}, {"Z": "1"}, {}, {"z": "1.50"},
-		{"z": "15e-1"}} {
-		assert.Equal(t, "input", edit(bad).Code, "%v", bad)
-	}
-	require.Nil(t, edit(map[string]string{"z": " 2.50 ", "new": `"x"`, "two": `"ab\n d"`}))
-	g, err := d.session.Redeem(d.clock.now(), it.ID)
-	require.NoError(t, err)
-	assert.Equal(t, `{"z":2.50,"text":"1`+"\u00a0"+`2\u200b","a":{"k":9007199254740993},"list":[],"two":"a`+"\u200b"+
-		`b\n d","new":"x"}`, string(g.Body), "also the lines of a text that nobody touched")
 }
 
 func TestPaddingComesLast(t *testing.T) {

@@ -2,7 +2,7 @@
 
 import { $, announce, el, fill, size, trouble } from "./dom.js";
 import { show } from "./diff.js";
-import { forms, startForms } from "./decide.js";
+import { forms, startForms, suggest } from "./decide.js";
 import { forget } from "./editor.js";
 import { neighbor } from "./queue.js";
 import { Lost, address } from "./socket.js";
@@ -235,6 +235,7 @@ export async function start(action) {
 			bodies = got;
 		}
 		if (state.selected !== it.id || current()?.status !== "pending") return;
+		if (action === "allow") bodies.suggestion = suggest(bodies.body.text);
 	} catch (e) {
 		return trouble($("card-error"), e.message);
 	}

@@ -2,7 +2,7 @@
 
 import { el, trouble } from "./dom.js";
 import { fieldsOf, formEditor, textEditor } from "./editor.js";
-import { compact, members } from "./json.js";
+import { compact, members, patch } from "./json.js";
 import { state } from "./state.js";
 
 let decide; // sends a decision about an item
@@ -49,24 +49,28 @@ function reasonForm(it, error, label, action, help, note) {
 }
 
 const maxCompared = 4096; // characters of a value that a rule compares with
+const maxArguments = 20;
 
 // suggest returns what a rule may say about each argument of a call. The first choice is exactly what the call has, or nothing
 // if that is too long to compare. The last one is anything. Only that one accepts more than its label says.
 export function suggest(json) {
-	return members(json).map(({ key, name, value: indented }) => {
+	const list = members(json);
+	if (list.length > maxArguments) throw new Error("A rule cannot be suggested for this. Write it on the Rules page.");
+	return list.map(({ key, name, value: indented }) => {
 		const value = compact(indented);
 		const at = JSON.stringify(`/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
 		const choice = (label, test, what) => ({ label, condition: `{"at": ${at}, "${test}": ${what}}` });
 		const shown = value.length > 160 ? `${value.slice(0, 160)}…` : value;
-		const choices = [value.length > maxCompared ? { label: "too long to compare: choose", condition: "" } : choice(`exactly ${shown}`, "equals", value)];
+		const anything = choice("anything", "exists", "true");
+		if (value.length > maxCompared) return { name, choices: [{ label: "too long to compare: choose", condition: "" }, anything] };
+		const choices = [choice(`exactly ${shown}`, "equals", value)];
 		// A shell line, probably: a program and a word that is not an option.
-		const [, form] = value.match(/^"([\w./:=@%+,-]+ [\w./:=@%+,][\w./:=@%+,-]*)[\w./:=@%+, -]*"$/) || [];
+		const [, form] = value.match(/^"([\w./:=@%+,-]+ [\w./:=@%+,][\w./:=@%+,-]*)(?: [\w./:=@%+, -]*)?"$/) || [];
 		if (form) choices.push(choice(`commands: ${form} *`, "command", `"${form} *"`));
 		const [, folder] = value.match(/^"([^"\\]+)\/[^"\\/]*"$/) || [];
 		const pathsAreTested = state.settings.rules.includes('"path"'); // otherwise the session may have no folder
 		if (folder && pathsAreTested) choices.push(choice(`everything below ${folder}`, "path", `"${folder}"`));
-		choices.push(choice("anything", "exists", "true"));
-		return { name, choices };
+		return { name, choices: [...choices, anything] };
 	});
 }
 
@@ -83,19 +87,20 @@ export const forms = {
 		const box = el("div", { class: "fields" });
 		let editors = [];
 		const fields = it.kind === "response" ? null : fieldsOf(w);
+		const a2ui = members(w.json).find((m) => it.kind === "response" && m.key === "a2ui")?.value;
 		let asForm = Boolean(fields);
 		const notes = [];
 		const set = () => {
 			if (it.kind === "response") {
-				editors = [textEditor(it, { what: "text", name: "Text", before: bodies.text.text, initial: w.text, prose: true, changed })];
-				if (w.json) editors.push(textEditor(it, { ...body, name: "Interface (A2UI)" }));
+				editors = [textEditor(it, { what: "text", name: "Text", before: bodies.text.text, initial: w.texts.text, prose: true, changed })];
+				if (a2ui) editors.push(textEditor(it, { ...body, name: "Interface (A2UI)", before: a2ui, initial: a2ui }));
 			} else {
 				editors = [asForm ? formEditor(it, fields, changed) : textEditor(it, body)];
 			}
 			box.replaceChildren(...editors.flatMap((e) => e.nodes));
 			draw();
 		};
-		if (it.kind === "response" && bodies.text.text !== w.text) {
+		if (it.kind === "response" && bodies.text.text !== w.texts.text) {
 			notes.push(el("p", { class: "cut" }, "In a line that you change, unusual spaces become plain ones, and characters that cannot be seen are left out. Other lines stay as they are."));
 		}
 		if (fields) {
@@ -113,12 +118,14 @@ export const forms = {
 		const send = () => {
 			if (!editors.some((e) => e.isChanged())) return trouble(error, "Nothing is changed yet. To let it go on as it is, go back and approve.");
 			const [first, second] = editors.map((e) => e.value());
-			let what = asForm ? { fields: first } : { body: first };
-			if (it.kind === "response") {
-				what = { fields: { text: JSON.stringify(first) } };
-				if (editors[1]) what.fields.a2ui = second.trim();
+			let body = first;
+			try {
+				if (asForm) body = patch(w, first);
+				if (it.kind === "response") body = patch(w, { text: JSON.stringify(first), ...(a2ui && { a2ui: second.trim() || null }) });
+			} catch (e) {
+				return trouble(error, e.message);
 			}
-			decide(it, { t: "decide", action: "edit", ...what });
+			decide(it, { t: "decide", action: "edit", body });
 		};
 		const label = { context: "Edit and send", tool: "Approve with this edit", response: "Show this instead" }[it.kind];
 		return form(error, label, "primary", { send, begin: () => editors[0].focus(), inside: [...notes, box, changes] });
@@ -136,9 +143,8 @@ export const forms = {
 	},
 
 	// The rule begins as narrow as the call. The person widens it, argument by argument, or writes it.
-	allow(it, { body: { text } }, error) {
-		const call = compact(text);
-		const args = suggest(text);
+	allow(it, { body, suggestion: args }, error) {
+		const call = compact(body.text);
 		const count = `{"at": "", "count_under": ${args.length + 1}}`;
 		const rule = el("textarea", { id: "allow-rule", class: "code", spellcheck: "false", autocomplete: "off" });
 		const scope = el("select", { id: "allow-scope" }, el("option", { value: it.thread }, `In this conversation (${it.thread})`), el("option", { value: "" }, "In every conversation, for good"));

@@ -105,8 +105,7 @@ export function fieldsOf({ json, texts = {}, schema }) {
 	for (const key of Object.keys(properties).sort()) {
 		if (!list.some((m) => m.key === key)) list.push({ key, name: key, value: "" });
 	}
-	const isLong = (m) => m.value.length > maxFieldText || (m.value[0] === '"' && !Object.hasOwn(texts, m.key));
-	if (list.length > maxFields || list.some((m) => isLong(m) || /^\[\s*\{/.test(m.value))) return null;
+	if (list.length > maxFields || list.some((m) => m.value.length > maxFieldText || /^\[\s*\{/.test(m.value))) return null;
 	const types = { '"': "text", t: "boolean", f: "boolean", n: "json", "[": "json", "{": "json" };
 	const typesOfSchemas = { string: "text", integer: "number", number: "number", boolean: "boolean" };
 	return list.map(({ key, name, value }) => {

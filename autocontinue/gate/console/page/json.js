@@ -7,7 +7,37 @@ export const compact = (json) => json.replace(/\n */g, "");
 export function members(json) {
 	const list = json.slice(4, -2).split(/,\n {2}(?=")/).filter(Boolean);
 	return list.map((member) => {
-		const [, name, value] = member.match(/^"((?:[^"\\]|\\.)*)": (.*)$/s);
-		return { key: JSON.parse(`"${name}"`), name, value: value.replace(/\n {2}/g, "\n") };
+		let end = 1;
+		while (member[end] !== '"') end += member[end] === "\\" ? 2 : 1;
+		const name = member.slice(1, end);
+		return { key: JSON.parse(`"${name}"`), name, value: member.slice(end + 3).replace(/\n {2}/g, "\n") };
 	});
+}
+
+// restore returns what a person typed, with every line that they did not change as it was before. seen is what they saw.
+function restore(before, seen, typed) {
+	const was = new Map(); // lines, by what the person saw of them
+	const lines = before.split("\n");
+	for (const [i, l] of [...seen.split("\n").entries()].reverse()) was.set(l, was.get(l) || []).get(l).push(lines[i]);
+	return typed.split("\n").map((l) => was.get(l)?.pop() ?? l).join("\n");
+}
+
+// patch returns an object in which some values, as JSON, are replaced: what nobody touched stays as it is. null removes one.
+export function patch({ json, texts }, changes) {
+	const list = members(json);
+	for (const [key, value] of Object.entries(changes)) {
+		let m = list.find((one) => one.key === key);
+		if (!m) list.push((m = { key, name: JSON.stringify(key).slice(1, -1) }));
+		const was = m.value;
+		m.value = value;
+		if (value === null) continue;
+		let typed;
+		try {
+			typed = JSON.parse(value);
+		} catch {
+			throw new Error(`The value of ${m.name} is not JSON.`);
+		}
+		if (typeof typed === "string" && Object.hasOwn(texts, key)) m.value = JSON.stringify(restore(JSON.parse(was), texts[key], typed));
+	}
+	return `{${list.filter((m) => m.value !== null).map((m) => `"${m.name}":${m.value}`).join(",")}}`;
 }
