@@ -104,14 +104,17 @@ func (p Policy) Warnings() (warnings []string) {
 	return warnings
 }
 
-// MarshalJSON writes the rules as they were written, without white space.
-func (p Policy) MarshalJSON() ([]byte, error) {
-	var list [][]byte
+// String returns the rules as they were written, without white space, one a line. [ParsePolicy] reads it.
+func (p Policy) String() string {
+	var lines []string
 	for _, r := range p.rules() {
-		list = append(list, r.raw)
+		lines = append(lines, "\n  "+string(r.raw))
 	}
-	return slices.Concat([]byte("["), bytes.Join(list, []byte(",")), []byte("]")), nil
+	return "[" + strings.Join(lines, ",") + "\n]\n"
 }
+
+// MarshalJSON is [Policy.String].
+func (p Policy) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalJSON is [ParsePolicy].
 func (p *Policy) UnmarshalJSON(data []byte) (err error) {

@@ -19,15 +19,15 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 	p := d.open(d.enter("ann"), "")
 	set := p.until("settings").Settings
 	allow := func(rule, was string) *problem {
-		return p.ask(map[string]any{"t": "allow", "item": it.ID, "digest": it.Digest, "rules": rule, "was": was})
+		return p.ask(map[string]any{"t": "policy", "item": it.ID, "was": was,
+			"rules": strings.TrimSuffix(set.Rules, "\n]\n") + "," + rule + "]"})
 	}
 	const good = `{"tool": "weight_delete", "thread": "main", "when": [{"at": "/id", "under": 3}], "then": "always"}`
 	for rule, want := range map[string]string{
-		`{"tool":"weight_delete","when":[{"at":"/id","equals":2}],"then":"always"}`: "does not match the call",
-		`{"tool":"weight_delete","then":"allow"}`:                                   `"then": "always"`,
-		`{"tool":"weight_delete","then":"deny"}`:                                    `"then": "always"`,
+		`{"tool":"weight_delete","when":[{"at":"/id","equals":2}],"then":"always"}`: "tool *_delete: ask",
+		`{"tool":"weight_delete","then":"allow"}`:                                   "tool *_delete: ask",
+		`{"tool":"weight_delete","then":"deny"}`:                                    "tool weight_delete: deny",
 		`{"tool":"weight_*","then":"always"}`:                                       "names one tool",
-		good + "," + good:                                                           `Write one rule`,
 		`{"tool":`:                                                                  "not one JSON value",
 	} {
 		got := allow(rule, set.Rules)
@@ -37,6 +37,7 @@ func TestAlwaysAllowAddsARuleAndApproves(t *testing.T) {
 	}
 	assert.Equal(t, "conflict", allow(good, "old").Code)
 	require.Nil(t, allow(good, set.Rules))
+	require.Nil(t, p.ask(decision(it, "approve")))
 	got, _ := d.session.Item(it.ID)
 	assert.Equal(t, gate.Approved, got.Status)
 	assert.Equal(t, "ann", got.By)
@@ -65,10 +66,11 @@ func TestAlwaysAllowDoesNotBeatADenial(t *testing.T) {
 	require.NoError(t, d.session.SetPolicy(d.clock.now(), "host", policy))
 	p := d.open(d.enter("ann"), "")
 	set := p.until("settings").Settings
-	got := p.ask(map[string]any{"t": "allow", "item": it.ID, "digest": it.Digest, "was": set.Rules,
-		"rules": `{"tool":"weight_delete","then":"always"}`})
+	got := p.ask(map[string]any{"t": "policy", "item": it.ID, "was": set.Rules,
+		"rules": `[{"tool":"weight_delete","then":"deny"},{"tool":"weight_delete","then":"always"}]`})
 	require.NotNil(t, got)
-	assert.Equal(t, "Another rule still holds: tool weight_delete: deny. Change it in the list.", got.Message)
+	assert.Equal(t, "Another rule still holds: tool weight_delete: deny. Change that rule, or yours.", got.Message)
+	assert.Equal(t, "illegal", p.ask(map[string]any{"t": "policy", "item": "none", "was": set.Rules, "rules": "[]"}).Code)
 	assert.Equal(t, policy, d.session.Policy())
 }
 

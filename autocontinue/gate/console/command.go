@@ -15,11 +15,11 @@ import (
 
 // command is what a page asks for. T says which of the other fields it uses. It does not say who asks.
 type command struct {
-	T  string `json:"t"`  // decide, submit, stop, audited, ask, policy, try, allow
+	T  string `json:"t"`  // decide, submit, stop, audited, try, policy
 	ID string `json:"id"` // of the command, for its reply
 
-	// decide, allow
-	Item   string      `json:"item"`
+	// decide
+	Item   string      `json:"item"` // also of policy
 	Digest string      `json:"digest"`
 	Action gate.Action `json:"action"`
 	Reason string      `json:"reason"`
@@ -30,12 +30,12 @@ type command struct {
 	Message string `json:"message"`
 	Run     string `json:"run"`
 
-	// audited, ask, policy, try, allow
+	// audited, try, policy
 	On    bool      `json:"on"`
+	Rules string    `json:"rules"`
+	Was   string    `json:"was"` // the rules that the page shows
 	Gate  gate.Kind `json:"gate"`
 	Tool  string    `json:"tool"`
-	Was   string    `json:"was"`   // the rules that the page shows
-	Rules string    `json:"rules"` // allow: one rule
 }
 
 const (
@@ -85,12 +85,8 @@ func (c *Console) do(ctx context.Context, name string, cmd command) (any, error)
 		return nil, session.SetAudited(now, name, cmd.On)
 	case "try":
 		return c.try(cmd.Rules)
-	case "ask":
-		return nil, c.ask(now, name, cmd)
 	case "policy":
 		return nil, c.save(now, name, cmd)
-	case "allow":
-		return nil, c.allow(now, name, cmd)
 	}
 	return nil, problem{"input", "there is no such command; reload the page"}
 }

@@ -36,39 +36,6 @@ type box struct {
 	Unless []string    `json:"unless,omitempty"` // the rules with conditions that are stricter
 }
 
-// rule is what the console reads of a rule; the gate reads all of it.
-type rule struct {
-	Tool string    `json:"tool,omitempty"`
-	Gate gate.Kind `json:"gate,omitempty"`
-	Then string    `json:"then"`
-	raw  json.RawMessage
-}
-
-// listOf returns the rules of a policy.
-func listOf(p gate.Policy) []rule {
-	data, _ := p.MarshalJSON() // it does not fail
-	var raws []json.RawMessage
-	json.Unmarshal(data, &raws)
-	list := make([]rule, len(raws))
-	for i, raw := range raws {
-		json.Unmarshal(raw, &list[i])
-		list[i].raw = raw
-	}
-	return list
-}
-
-// layOut writes rules one a line.
-func layOut(list ...rule) string {
-	if len(list) == 0 {
-		return "[]\n"
-	}
-	lines := make([]string, len(list))
-	for i, r := range list {
-		lines[i] = "  " + string(r.raw)
-	}
-	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
-}
-
 func parse(text string) (gate.Policy, error) {
 	p, err := gate.ParsePolicy([]byte(text))
 	if err != nil {
@@ -79,7 +46,7 @@ func parse(text string) (gate.Policy, error) {
 
 // loadRules applies the file to the session, or writes the rules of the session to the file.
 func (c *Console) loadRules() error {
-	now := layOut(listOf(c.cfg.Session.Policy())...)
+	now := c.cfg.Session.Policy().String()
 	data, err := os.ReadFile(c.cfg.PolicyFile)
 	if errors.Is(err, fs.ErrNotExist) { // also without a name
 		return c.keep(now)
@@ -88,7 +55,7 @@ func (c *Console) loadRules() error {
 	if err == nil {
 		p, err = parse(string(data))
 	}
-	if c.kept = string(data); err == nil && layOut(listOf(p)...) != now {
+	if c.kept = string(data); err == nil && p.String() != now {
 		err = c.cfg.Session.SetPolicy(c.cfg.Now(), byFile, p)
 	}
 	if err != nil {
@@ -123,7 +90,6 @@ func replaceFile(name string, data []byte) error {
 // settings returns what holds now.
 func (c *Console) settings() *settings {
 	p := c.cfg.Session.Policy()
-	list := listOf(p)
 	look := func(kind gate.Kind, name, tool string) box {
 		then, rule, unless := p.Overview(kind, tool)
 		for i := range unless {
@@ -132,16 +98,20 @@ func (c *Console) settings() *settings {
 		return box{name, then, line(rule, noteText), unless}
 	}
 	out := &settings{
-		Rules: layOut(list...), Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
+		Rules: p.String(), Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
 		Warnings: p.Warnings(),
 	}
 	for _, k := range []gate.Kind{gate.Context, gate.Response} {
 		out.Gates = append(out.Gates, look(k, string(k), ""))
 	}
 	tools := slices.Clone(c.cfg.Tools)
-	for _, one := range list {
-		if one.Tool != "" && !strings.Contains(one.Tool, "*") {
-			tools = append(tools, one.Tool)
+	var rules []struct {
+		Tool string `json:"tool"`
+	}
+	json.Unmarshal([]byte(p.String()), &rules) // they are JSON
+	for _, r := range rules {
+		if r.Tool != "" && !strings.Contains(r.Tool, "*") {
+			tools = append(tools, r.Tool)
 		}
 	}
 	slices.Sort(tools)
@@ -151,69 +121,43 @@ func (c *Console) settings() *settings {
 	return out
 }
 
-// change replaces the rules by those that put makes of them, if was are those that hold and check accepts the new
-// policy: in the file, which a crash leaves old or new, and in the session.
-func (c *Console) change(
-	now time.Time, by, was string, put func([]rule) string, check func(gate.Policy) error,
-) error {
+// save replaces all rules: in the file, which a crash leaves old or new, and in the session. cmd.Was must be the rules that
+// hold. If cmd names a call, the new rules must allow it; if it names a gate or a tool, they must ask as cmd.On says.
+func (c *Console) save(now time.Time, by string, cmd command) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
-	list := listOf(c.cfg.Session.Policy())
-	old := layOut(list...)
-	if was != old {
+	old := c.cfg.Session.Policy().String()
+	if cmd.Was != old {
 		return problem{"conflict", "The rules were changed meanwhile. Look at the new ones and make your change again."}
 	}
-	p, err := parse(put(list))
-	if err == nil {
-		err = check(p)
-	}
+	p, err := parse(cmd.Rules)
 	if err != nil {
 		return err
+	}
+	want, then, rule := gate.Approved, gate.Approved, ""
+	if cmd.On {
+		want = gate.Pending
+	}
+	if it, ok := c.cfg.Session.Item(cmd.Item); ok {
+		then, rule = c.cfg.Session.Judge(p, it.Subject)
+	} else if cmd.Item != "" {
+		return problem{"illegal", "This call is not there any more."}
+	} else if cmd.Gate != "" || cmd.Tool != "" {
+		then, rule, _ = p.Overview(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool)
+	}
+	if then != want {
+		return problem{"policy", fmt.Sprintf("Another rule still holds: %s. Change that rule, or yours.", line(rule, noteText))}
 	}
 	if data, err := os.ReadFile(c.cfg.PolicyFile); err != nil && c.kept != "" || string(data) != c.kept {
 		return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
 	}
-	if err := c.keep(layOut(listOf(p)...)); err != nil {
+	if err := c.keep(p.String()); err != nil {
 		return err
 	}
 	if err := c.cfg.Session.SetPolicy(now, by, p); err != nil {
 		return errors.Join(err, c.keep(old))
 	}
 	return nil
-}
-
-// save replaces all rules.
-func (c *Console) save(now time.Time, by string, cmd command) error {
-	return c.change(now, by, cmd.Was, func([]rule) string { return cmd.Rules }, func(gate.Policy) error { return nil })
-}
-
-// ask makes a gate or a tool ask, or not, by the rule that names it and has nothing else. If a stricter rule stays, ask
-// refuses: the box would not tell the truth.
-func (c *Console) ask(now time.Time, by string, cmd command) error {
-	want, status := rule{Tool: cmd.Tool, Gate: cmd.Gate, Then: "allow"}, gate.Approved
-	if cmd.On {
-		want.Then, status = "ask", gate.Pending
-	}
-	isTool := cmd.Tool != "" && cmd.Gate == "" && !strings.Contains(cmd.Tool, "*")
-	if !isTool && (cmd.Tool != "" || cmd.Gate != gate.Context && cmd.Gate != gate.Response) {
-		return problem{"input", "name a tool, or the context or response gate"}
-	}
-	want.raw, _ = json.Marshal(want) // texts do not fail
-	put := func(list []rule) string {
-		return layOut(append(slices.DeleteFunc(list, func(one rule) bool {
-			return len(members(one.raw)) == 2 && one.Tool == want.Tool && one.Gate == want.Gate && one.Then != "deny"
-		}), want)...)
-	}
-	return c.change(now, by, cmd.Was, put, func(p gate.Policy) error {
-		if then, rule, _ := p.Overview(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool); then != status {
-			return otherRule(rule)
-		}
-		return nil
-	})
-}
-
-func otherRule(rule string) error {
-	return problem{"policy", fmt.Sprintf("Another rule still holds: %s. Change it in the list.", line(rule, noteText))}
 }
 
 // trial says what rules would have done to the last tool calls, the newest first.
@@ -255,41 +199,4 @@ func (c *Console) try(text string) (trial, error) {
 		out.Calls = append(out.Calls, tried{it.ID, it.Tool, showItem(it).Text, was, then, line(rule, noteText)})
 	}
 	return out, nil
-}
-
-func (c *Console) allows(p gate.Policy, it gate.Item) bool {
-	then, _ := c.cfg.Session.Judge(p, it.Subject)
-	return then == gate.Approved
-}
-
-// allow adds a rule that always allows calls like one that waits, and approves that call.
-func (c *Console) allow(now time.Time, name string, cmd command) error {
-	it, ok := c.cfg.Session.Item(cmd.Item)
-	if !ok || it.Kind != gate.Tool {
-		return problem{"illegal", "This call is not there any more."}
-	}
-	p, err := parse("[" + cmd.Rules + "]")
-	switch list := listOf(p); {
-	case err != nil:
-		return err
-	case len(list) != 1 || list[0].Then != "always":
-		return problem{"policy", `Write one rule that says "then": "always".`}
-	case !c.allows(p, it):
-		return problem{"policy", "This rule does not match the call."}
-	}
-	add := func(list []rule) string { return layOut(append(list, listOf(p)...)...) }
-	err = c.change(now, name, cmd.Was, add, func(p gate.Policy) error {
-		if then, rule := c.cfg.Session.Judge(p, it.Subject); then != gate.Approved {
-			return otherRule(rule)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	_, err = c.cfg.Session.Resolve(now, gate.Decision{Item: it.ID, Digest: cmd.Digest, Action: gate.Approve, By: name})
-	if err != nil {
-		return fmt.Errorf("the rule is saved, but this call is not approved: %w", err)
-	}
-	return nil
 }

@@ -244,19 +244,22 @@ export async function start(action) {
 	$("card").querySelector("form").begin();
 }
 
-// decide sends a decision about an item and goes on to the next one.
-async function decide(it, command) {
+// decide sends a decision about an item, after new rules if there are some, and goes on to the next one.
+async function decide(it, command, rules) {
 	if (busy) return;
 	busy = true;
 	const error = $("card-error");
 	$("card").setAttribute("aria-busy", "true");
 	trouble(error, "");
 	const next = neighbor(it.id, 1);
+	let saved = "";
 	try {
+		if (rules) await ask(rules);
+		if (rules) saved = "The rule is saved, but this call is not approved. ";
 		await ask({ ...command, item: it.id, digest: bodies.item.digest });
 		forget(it);
 		const done = { approve: "Approved", edit: "Approved with your edit", deny: "Denied", respond: "Answered", stop: "Stopped" };
-		announce(`${command.t === "allow" ? "Always allowed" : done[command.action]}: ${title(it)}.`);
+		announce(`${rules ? "Always allowed" : done[command.action]}: ${title(it)}.`);
 		mode = "view";
 		const on = state.items.get(next)?.status === "pending" && next !== it.id ? next : neighbor("", 1);
 		if (state.selected === it.id) {
@@ -267,10 +270,10 @@ async function decide(it, command) {
 		const now = state.items.get(it.id);
 		if (["decided", "stale", "illegal"].includes(e.code) || now?.status !== "pending") {
 			const first = e.code === "decided" && now ? `Too late. ${standing(now)}, at ${clock(now.decided)}.` : "";
-			notice = { id: it.id, text: first || e.message };
+			notice = { id: it.id, text: saved + (first || e.message) };
 			await load();
 		} else {
-			trouble(error, e instanceof Lost ? e.message : `Not done: ${e.message}`);
+			trouble(error, saved + (e instanceof Lost ? e.message : `Not done: ${e.message}`));
 		}
 	} finally {
 		busy = false;

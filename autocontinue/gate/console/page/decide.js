@@ -3,6 +3,7 @@
 import { el, trouble } from "./dom.js";
 import { fieldsOf, formEditor, textEditor } from "./editor.js";
 import { compact, members, patch } from "./json.js";
+import { withRule } from "./rules.js";
 import { state } from "./state.js";
 
 let decide; // sends a decision about an item
@@ -195,7 +196,7 @@ export const forms = {
 				meaning.textContent = "Read the whole rule, then send it again.";
 				return;
 			}
-			decide(it, { t: "allow", rules: rule.value, was: state.settings.rules });
+			decide(it, { t: "decide", action: "approve" }, { t: "policy", was: state.settings.rules, rules: withRule(rule.value), item: it.id });
 		};
 		const begin = () => {
 			write();

@@ -12,6 +12,22 @@ const verdicts = { pending: "asks", approved: "passes", denied: "denied" };
 const maxChanges = 20; // calls that a trial shows
 const past = { pending: "asked", approved: "allowed", denied: "denied" };
 
+// rulesOf returns the rules, which the server writes one a line.
+const rulesOf = (text) => text.split("\n").slice(1, -2).map((line) => line.trim().replace(/,$/, ""));
+
+// withRule returns the rules with one more.
+export const withRule = (rule, list = rulesOf(state.settings.rules)) => `[${[...list, rule].join(",\n")}]`;
+
+// rulesWith returns the rules with one that makes a gate or a tool ask or pass, in place of those that name it and have
+// nothing else.
+function rulesWith(kind, name, on) {
+	const list = rulesOf(state.settings.rules).filter((text) => {
+		const rule = JSON.parse(text);
+		return Object.keys(rule).length !== 2 || rule[kind] !== name || rule.then === "deny";
+	});
+	return withRule(JSON.stringify({ [kind]: name, then: on ? "ask" : "allow" }), list);
+}
+
 function box(b, kind, ask) {
 	const [name, what] = kind === "gate" ? gateNames[b.name] : [b.name, ""];
 	const input = el("input", {
@@ -21,7 +37,7 @@ function box(b, kind, ask) {
 			const on = input.checked;
 			input.checked = !on; // until the server says so
 			try {
-				await ask({ t: "ask", [kind]: b.name, on, was: state.settings.rules });
+				await ask({ t: "policy", was: state.settings.rules, rules: rulesWith(kind, b.name, on), [kind]: b.name, on });
 				trouble($("rules-error"), "");
 				announce(`${name}: ${on ? "asks" : "does not ask"}.`);
 			} catch (e) {
