@@ -55,8 +55,6 @@ func (c *Console) command(ctx context.Context, name string, data []byte) frame {
 	switch {
 	case err != nil || dec.More():
 		err = problem{"input", "the console does not know this message; reload the page"}
-	case cmd.ID == "" || len(cmd.ID) > maxID:
-		err = problem{"input", "a command needs an ID of at most 64 bytes"}
 	case !c.mayAsk(name):
 		err = problem{"rate", "too many commands; wait a second"}
 	default:

@@ -95,11 +95,12 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 
 // texts returns the texts among the values of an object, as a person edits them.
 func texts(body json.RawMessage) map[string]string {
+	var object map[string]any
+	json.Unmarshal(body, &object) // the session has read it
 	texts := make(map[string]string)
-	for _, m := range members(body) {
-		var s string
-		if m.value[0] == '"' && json.Unmarshal(m.value, &s) == nil {
-			texts[m.key] = typable(s)
+	for key, value := range object {
+		if s, ok := value.(string); ok {
+			texts[key] = typable(s)
 		}
 	}
 	return texts
@@ -147,59 +148,27 @@ func typable(s string) string {
 	})
 }
 
-// member is one key of an object and its value, as written.
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-// members returns the keys of an object in their order; nil for any other value.
-func members(body json.RawMessage) []member {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	var list []member
-	for dec.More() {
-		key, err := dec.Token()
-		var m member
-		if err != nil || dec.Decode(&m.value) != nil {
-			return nil
-		}
-		m.key, _ = key.(string)
-		list = append(list, m)
-	}
-	return list
-}
-
-// object writes an object of members.
-func object(list []member) json.RawMessage {
-	texts := make([]string, len(list))
-	for i, m := range list {
-		texts[i] = quoted(m.key) + ":" + string(m.value)
-	}
-	return json.RawMessage("{" + strings.Join(texts, ",") + "}")
-}
-
 const shortValue = 200 // bytes, with the key
 
-// shortFirst moves short values of an object before long ones, so that padding hides nothing.
+// shortFirst moves short values of an object before long ones, so that padding hides nothing. Each stays as written.
 func shortFirst(body json.RawMessage) json.RawMessage {
-	list := members(body)
-	isLong := func(m member) bool { return len(m.key)+len(m.value) > shortValue }
-	short := slices.DeleteFunc(slices.Clone(list), isLong)
-	if slices.EqualFunc(short, list[:len(short)], func(a, b member) bool { return a.key == b.key }) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return body
 	}
-	long := slices.DeleteFunc(list, func(m member) bool { return !isLong(m) })
-	return object(append(short, long...))
-}
-
-// quoted returns a text as a JSON string.
-func quoted(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(s) // a string does not fail
-	return strings.TrimSpace(b.String())
+	var short, long [][]byte
+	for dec.More() {
+		start := dec.InputOffset()
+		var value json.RawMessage
+		if _, err := dec.Token(); err != nil || dec.Decode(&value) != nil {
+			return body
+		}
+		member := bytes.TrimPrefix(body[start:dec.InputOffset()], []byte(","))
+		if len(member) > shortValue {
+			long = append(long, member)
+		} else {
+			short = append(short, member)
+		}
+	}
+	return slices.Concat([]byte("{"), bytes.Join(append(short, long...), []byte(",")), []byte("}"))
 }
