@@ -306,7 +306,8 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 		Name    string
 		Choices []struct{ Label, Condition string }
 	}
-	found := p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).suggest(` + quote(pretty.String()) + `))`)
+	const module = `(await import("/coach_audit/page/decide.js"))`
+	found := p.eval(`JSON.stringify(` + module + `.suggest(` + quote(pretty.String()) + `))`)
 	require.NoError(t, json.Unmarshal([]byte(found), &offered), found)
 	var labels []string
 	exact := []string{`{"at": "", "count_under": 6}`}
@@ -337,7 +338,7 @@ func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
 	}
 	another := strings.Replace(args, "status -s", "status", 1)
 	assert.Equal(t, []bool{false, true}, []bool{allows(exact, another), allows(wider, another)})
-	assert.Equal(t, "[]", p.eval(`JSON.stringify((await import("/coach_audit/page/decide.js")).suggest("{}"))`))
+	assert.Equal(t, "[]", p.eval(`JSON.stringify(`+module+`.suggest("{}"))`))
 }
 
 func TestPayloadIsEditedInAForm(t *testing.T) {
@@ -368,16 +369,36 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 			`"tools":[`)
 }
 
+// The parts of a response are shown as they are written, and hide nothing.
+func TestPartsOfAResponse(t *testing.T) {
+	s := serve(t)
+	p := enter(t, chromium(t), s.links["ann"], false)
+	for _, tt := range []struct{ body, cut, want string }{
+		{"{\n  " + `"text": "one\r\ntwo\t\"\\n\u202e\r\u0007",` +
+			"\n  " + `"a2ui": {` + "\n    " + `"k": 1.10` + "\n  }\n}", "false",
+			`{"text": {"text": "one\ntwo\t\"\\n\\u202e\\r\\u0007", "size": 25, "cut": false},
+			"a2ui": {"text": "{\n  \"k\": 1.10\n}", "size": 15, "cut": false}}`},
+		{"{\n  " + `"a2ui": 1,` + "\n  " + `"text": "a \"b\`, "true",
+			`{"a2ui": {"text": "1", "size": 1, "cut": false}, "text": {"text": "a \"b\\", "size": 9, "cut": true}}`},
+		{"{\n  " + `"text": "a",` + "\n  " + `"a2`, "true",
+			`{"text": {"text": "a", "size": 1, "cut": false}, "a2": {"text": "", "size": 9, "cut": true}}`},
+	} {
+		assert.JSONEq(t, tt.want, p.eval(`JSON.stringify((await import("/coach_audit/page/json.js")).responseOf({ text: `+
+			quote(tt.body)+`, size: 9, cut: `+tt.cut+` }))`))
+	}
+}
+
 // An edit replaces what the person changed: of a text, the lines that they changed.
 func TestEditReplacesOnlyWhatWasChanged(t *testing.T) {
 	s := serve(t)
 	p := enter(t, chromium(t), s.links["ann"], false)
-	const body = `{"z":1.50,"text":"1\u00a02\u200b","a":{"k":9007199254740993},"list":[],"two":"a\u200bb\r\n\u00a0c\nx\nx\u00a0",` +
-		`"n\u202e":"1"}`
+	const body = `{"z":1.50,"text":"1\u00a02\u200b","a":{"k":9007199254740993},"list":[],` +
+		`"two":"a\u200bb\r\n\u00a0c\nx\nx\u00a0","n\u202e":"1"}`
 	patch := func(changes string) string {
 		var pretty bytes.Buffer
 		require.NoError(t, json.Indent(&pretty, []byte(body), "", "  "))
-		return p.eval(`await (async () => { const { patch } = await import("/coach_audit/page/json.js"); try { return patch({ json: ` +
+		return p.eval(`await (async () => { const { patch } = await import("/coach_audit/page/json.js"); ` +
+			`try { return patch({ json: ` +
 			quote(pretty.String()) + `, texts: {"text": "1 2", "two": "ab\n c\nx\nx ", "n\u202e": "1"} }, ` + changes +
 			`); } catch (e) { return e.message; } })()`)
 	}

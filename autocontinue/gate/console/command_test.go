@@ -107,7 +107,7 @@ func TestProblemsAreToldApart(t *testing.T) {
 	assert.Equal(t, "input", ann.until("reply").Error.Code)
 }
 
-func TestResponseIsShownByItsParts(t *testing.T) {
+func TestResponseIsShownWithEscapes(t *testing.T) {
 	d := serve(t)
 	d.running("r1")
 	draft := "one\r\ntwo \u202e\u200bhidden\x1b"
@@ -116,11 +116,10 @@ func TestResponseIsShownByItsParts(t *testing.T) {
 	it := d.propose(gate.Subject{Kind: gate.Response, Thread: "main", Run: "r1", Body: body})
 
 	b := d.bodiesOf(it, "&all=1")
-	assert.Equal(t, `one`+"\n"+`two \u202e\u200bhidden\x1b`, b.Text.Text)
 	assert.Equal(t, map[string]string{"text": "one\ntwo hidden"}, b.Write.Texts)
 	assert.Equal(t, "{\n  \"text\": \"one\\r\\ntwo \\u202e\\u200bhidden\\u001b\",\n  \"a2ui\": {\n    \"k\": 1.10\n  }\n}",
-		b.Write.JSON)
-	assert.Equal(t, "{\n  \"k\": 1.10\n}", b.Body.Text)
+		b.Body.Text)
+	assert.Equal(t, b.Body.Text, b.Write.JSON)
 }
 
 func TestLongBodiesComeInParts(t *testing.T) {
@@ -131,13 +130,14 @@ func TestLongBodiesComeInParts(t *testing.T) {
 	require.NoError(t, err)
 	it := d.propose(gate.Subject{Kind: gate.Response, Thread: "main", Run: "r1", Body: body})
 	b := d.bodiesOf(it, "")
-	assert.True(t, b.Text.Cut)
-	assert.Equal(t, 1<<20, b.Text.Size)
-	assert.Equal(t, strings.Repeat("ä", firstLook/2), b.Text.Text)
+	assert.True(t, b.Body.Cut)
+	const around = "{\n  \"text\": \""
+	assert.Equal(t, 1<<20+len(around)+len("\"\n}"), b.Body.Size)
+	assert.Equal(t, around+strings.Repeat("ä", (firstLook-len(around))/2), b.Body.Text)
 	assert.Nil(t, b.Write, "nobody edits the beginning alone")
 	whole := d.bodiesOf(it, "&all=1")
-	assert.False(t, whole.Text.Cut)
-	assert.Equal(t, text, whole.Text.Text)
+	assert.False(t, whole.Body.Cut)
+	assert.Equal(t, around+text+"\"\n}", whole.Body.Text)
 	assert.Equal(t, text, whole.Write.Texts["text"])
 
 	resp, _ := answerTo(t, d.enter("ann"), d.request("GET", "/item?id=none", ""))

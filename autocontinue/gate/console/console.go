@@ -158,13 +158,3 @@ type Config struct {
 
 	limits limits // of a test; zero is defaultLimits
 }
-
-// messageOf returns who speaks to the agent with a context, and what.
-func messageOf(payload json.RawMessage) (from, text string) {
-	var p struct {
-		From    string `json:"from"`
-		Message string `json:"message"`
-	}
-	json.Unmarshal(payload, &p) // what is not a string stays empty
-	return cmp.Or(p.From, "human"), p.Message
-}

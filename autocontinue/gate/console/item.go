@@ -18,10 +18,8 @@ import (
 // itemBody is all of an item: what a page shows of the item that is selected.
 type itemBody struct {
 	Item   itemView `json:"item"`
-	Body   part     `json:"body"` // the payload, the arguments, or the a2ui of a response; short values first
-	Text   *part    `json:"text,omitempty"`
-	Edited *part    `json:"edited,omitempty"` // what replaced Body
-	Final  *part    `json:"final,omitempty"`  // what replaced Text
+	Body   *part    `json:"body"`             // of a pending item: short values first
+	Edited *part    `json:"edited,omitempty"` // what replaced it
 	Result *part    `json:"result,omitempty"`
 	Write  *editing `json:"write,omitempty"` // of an item that is asked for whole
 }
@@ -57,31 +55,18 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 	if all {
 		limit = math.MaxInt
 	}
-	text := func(s string) *part { return &part{shown(s, limit), len(s), len(s) > limit} }
-	value := func(v json.RawMessage) *part {
+	show := func(v json.RawMessage) *part {
 		if v == nil {
 			return nil
 		}
 		s := pretty(v)
 		return &part{head(s, limit), len(s), len(s) > limit}
 	}
-	out := itemBody{Item: showItem(it), Result: value(it.Result)}
-	body, edited := it.Body, it.Edited
-	if it.Kind == gate.Response {
-		var words string
-		words, body = answerOf(it.Body)
-		out.Text = text(words)
-		if it.Edited != nil {
-			words, edited = answerOf(it.Edited)
-			out.Final = text(words)
-		}
+	body := it.Body
+	if it.Status == gate.Pending { // otherwise in the order of what replaced it
+		body = shortFirst(body)
 	}
-	if it.Status == gate.Pending && body != nil {
-		out.Body = *value(shortFirst(body))
-	} else if body != nil {
-		out.Body = *value(body) // in the order of what replaced it
-	}
-	out.Edited = value(edited)
+	out := itemBody{Item: showItem(it), Body: show(body), Edited: show(it.Edited), Result: show(it.Result)}
 	if all {
 		out.Write = &editing{JSON: pretty(it.Body), Texts: texts(it.Body)}
 		if c.cfg.Schema != nil {

@@ -134,10 +134,8 @@ func (c *Console) save(now time.Time, by string, cmd command) error {
 	if err != nil {
 		return err
 	}
-	want, then, rule := gate.Approved, gate.Approved, ""
-	if cmd.On {
-		want = gate.Pending
-	}
+	want := map[bool]gate.Status{true: gate.Pending, false: gate.Approved}[cmd.On]
+	then, rule := want, ""
 	if it, ok := c.cfg.Session.Item(cmd.Item); ok {
 		then, rule = c.cfg.Session.Judge(p, it.Subject)
 	} else if cmd.Item != "" {

@@ -229,8 +229,8 @@ func showItem(it gate.Item) itemView {
 	text, limit := "", chatText
 	switch it.Kind {
 	case gate.Context:
-		v.From, text = messageOf(it.ApprovedBody())
-		v.From = line(v.From, maxName)
+		w := wordsOf(it.ApprovedBody())
+		v.From, text = line(w.From, maxName), w.Message
 	case gate.Tool:
 		body := it.ApprovedBody()
 		if len(body) <= maxSummed {
@@ -239,12 +239,10 @@ func showItem(it gate.Item) itemView {
 		text, limit = string(body), argsText
 	case gate.Response:
 		if it.Status == gate.Approved || it.Status == gate.Redeemed {
-			text, _ = answerOf(it.ApprovedBody())
+			text = wordsOf(it.ApprovedBody()).Text
 		}
 	}
-	if v.Text, v.Cut = shown(text, limit), len(text) > limit; it.Kind == gate.Tool {
-		v.Text = line(text, limit)
-	}
+	v.Text, v.Cut = shown(text, limit), len(text) > limit
 	return v
 }
 
@@ -266,14 +264,17 @@ func makeVisible(texts ...*string) {
 	}
 }
 
-// answerOf returns the parts of a response's body.
-func answerOf(body json.RawMessage) (text string, a2ui json.RawMessage) {
-	var parts struct {
-		Text string          `json:"text"`
-		A2UI json.RawMessage `json:"a2ui"`
-	}
-	json.Unmarshal(body, &parts) // the session has read it
-	return parts.Text, parts.A2UI
+// words are what the chat shows of a body: of a context, who speaks and what, and of a response, its text.
+type words struct {
+	From    string `json:"from"`
+	Message string `json:"message"`
+	Text    string `json:"text"`
+}
+
+func wordsOf(body json.RawMessage) words {
+	w := words{From: "human"}
+	json.Unmarshal(body, &w) // what is not a string stays as it is
+	return w
 }
 
 // encode writes an answer. No field of one can fail.

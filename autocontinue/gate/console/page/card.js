@@ -4,6 +4,7 @@ import { $, announce, el, fill, size, trouble } from "./dom.js";
 import { show } from "./diff.js";
 import { forms, startForms, suggest } from "./decide.js";
 import { forget } from "./editor.js";
+import { responseOf } from "./json.js";
 import { neighbor } from "./queue.js";
 import { Lost, address } from "./socket.js";
 import { kinds, onChange, select, standing, state, symbols, title } from "./state.js";
@@ -82,10 +83,12 @@ function content(it) {
 	const b = bodies;
 	const out = [];
 	if (it.kind === "response") {
-		out.push(part("Draft", b.text, "prose"));
-		if (b.body.text) out.push(part("Interface (A2UI)", b.body));
-		if (b.final) out.push(b.final.cut || b.text.cut ? part("Final", b.final, "prose") : show(b.text.text, b.final.text, "What the edit changed"));
-		if (b.final && (b.body.text || b.edited)) out.push(show(b.body.text, b.edited?.text || "", "What the edit changed in the interface"));
+		const draft = responseOf(b.body);
+		const final = b.edited && responseOf(b.edited);
+		out.push(part("Draft", draft.text, "prose"));
+		if (draft.a2ui) out.push(part("Interface (A2UI)", draft.a2ui));
+		if (final) out.push(final.text.cut || draft.text.cut ? part("Final", final.text, "prose") : show(draft.text.text, final.text.text, "What the edit changed"));
+		if (final && (draft.a2ui || final.a2ui)) out.push(show(draft.a2ui?.text || "", final.a2ui?.text || "", "What the edit changed in the interface"));
 	} else {
 		out.push(part(it.kind === "tool" ? "Arguments" : "Payload", b.body));
 		if (b.edited) out.push(show(b.body.text, b.edited.text, "What the edit changed"));
@@ -96,7 +99,7 @@ function content(it) {
 
 // isOpen tells whether all of what would be approved is on the page, and nothing of it below the fold of its box.
 function isOpen() {
-	if (!bodies || [bodies.body, bodies.text].some((p) => p?.cut)) return false;
+	if (!bodies || bodies.body.cut) return false;
 	return whole || [...$("card").querySelectorAll(".part pre")].every((box) => box.scrollHeight <= box.clientHeight + 1);
 }
 

@@ -2,6 +2,7 @@
 
 import { $, confirmed, el, fill, trouble } from "./dom.js";
 import { inOrder, onChange, select, standing, state, symbols } from "./state.js";
+import { responseOf } from "./json.js";
 import { address } from "./socket.js";
 
 const shown = new Map(); // list entries by item ID
@@ -53,7 +54,7 @@ export function startChat(ask, goReview) {
 			return;
 		}
 		const b = await r.json();
-		opened.set(it.id, it.kind === "response" ? (b.final || b.text).text : (b.edited || b.body).text);
+		opened.set(it.id, it.kind === "response" ? responseOf(b.edited || b.body).text.text : (b.edited || b.body).text);
 		if (shown.has(it.id)) update([it.id]);
 	}
 

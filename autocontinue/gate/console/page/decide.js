@@ -2,7 +2,7 @@
 
 import { el, trouble } from "./dom.js";
 import { fieldsOf, formEditor, textEditor } from "./editor.js";
-import { compact, members, patch } from "./json.js";
+import { compact, members, patch, responseOf } from "./json.js";
 import { withRule } from "./rules.js";
 import { state } from "./state.js";
 
@@ -88,12 +88,13 @@ export const forms = {
 		const box = el("div", { class: "fields" });
 		let editors = [];
 		const fields = it.kind === "response" ? null : fieldsOf(w);
-		const a2ui = members(w.json).find((m) => it.kind === "response" && m.key === "a2ui")?.value;
+		const response = it.kind === "response" ? responseOf({ text: w.json }) : {};
+		const a2ui = response.a2ui?.text;
 		let asForm = Boolean(fields);
 		const notes = [];
 		const set = () => {
 			if (it.kind === "response") {
-				editors = [textEditor(it, { what: "text", name: "Text", before: bodies.text.text, initial: w.texts.text, prose: true, changed })];
+				editors = [textEditor(it, { what: "text", name: "Text", before: response.text.text, initial: w.texts.text, prose: true, changed })];
 				if (a2ui) editors.push(textEditor(it, { ...body, name: "Interface (A2UI)", before: a2ui, initial: a2ui }));
 			} else {
 				editors = [asForm ? formEditor(it, fields, changed) : textEditor(it, body)];
@@ -101,7 +102,7 @@ export const forms = {
 			box.replaceChildren(...editors.flatMap((e) => e.nodes));
 			draw();
 		};
-		if (it.kind === "response" && bodies.text.text !== w.texts.text) {
+		if (it.kind === "response" && response.text.text !== w.texts.text) {
 			notes.push(el("p", { class: "cut" }, "In a line that you change, unusual spaces become plain ones, and characters that cannot be seen are left out. Other lines stay as they are."));
 		}
 		if (fields) {

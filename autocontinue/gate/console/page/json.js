@@ -8,10 +8,25 @@ export function members(json) {
 	const list = json.slice(4, -2).split(/,\n {2}(?=")/).filter(Boolean);
 	return list.map((member) => {
 		let end = 1;
-		while (member[end] !== '"') end += member[end] === "\\" ? 2 : 1;
+		while (end < member.length && member[end] !== '"') end += member[end] === "\\" ? 2 : 1;
 		const name = member.slice(1, end);
 		return { key: JSON.parse(`"${name}"`), name, value: member.slice(end + 3).replace(/\n {2}/g, "\n") };
 	});
+}
+
+// textOf returns the text of a response as it is shown, which is written in one way: only what nobody sees is an escape there,
+// and stays one.
+const textOf = (json) => json.replace(/\\(r\\n|[^])/g, (all, c) => ({ "r\\n": "\n", n: "\n", t: "\t", '"': '"', "\\": "\\" })[c] ?? all);
+
+// responseOf returns the parts of a response: text and, perhaps, a2ui.
+export function responseOf({ text: json, size, cut }) {
+	const list = members(cut ? `${json}\n}` : json);
+	const parts = list.map(({ key, value }, i) => {
+		const isCut = Boolean(cut) && i === list.length - 1;
+		const text = key === "text" ? textOf(value.slice(1, isCut ? undefined : -1)) : value;
+		return [key, { text, size: isCut ? size : new Blob([text]).size, cut: isCut }];
+	});
+	return { text: { text: "", size: 0 }, ...Object.fromEntries(parts) };
 }
 
 // restore returns what a person typed, with every line that they did not change as it was before. seen is what they saw.
