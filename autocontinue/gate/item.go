@@ -164,8 +164,7 @@ type answer struct {
 }
 
 func joinResponse(text string, a2ui json.RawMessage) json.RawMessage {
-	body, _ := marshal(answer{text, a2ui}) // a2ui is JSON
-	return bytes.TrimSuffix(body, []byte("\n"))
+	return bytes.TrimSuffix(marshal(answer{text, a2ui}), []byte("\n"))
 }
 
 func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
@@ -174,12 +173,13 @@ func splitResponse(body json.RawMessage) (text string, a2ui json.RawMessage) {
 	return a.Text, a.A2UI
 }
 
-func marshal(v any) ([]byte, error) {
+// marshal returns a value as a line. The value is made of JSON that was read, so that it cannot fail.
+func marshal(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	enc.Encode(v)
+	return b.Bytes()
 }
 
 // digest names a subject. It hashes each field after its length, so that no two subjects have the same bytes.

@@ -194,8 +194,7 @@ func (c condition) String() string {
 	if c.element != nil {
 		return at + " " + c.test + " (" + c.element.String() + ")"
 	}
-	arg, _ := marshal(c.arg) // it was JSON
-	return at + " " + c.test + " " + strings.TrimSpace(string(arg))
+	return at + " " + c.test + " " + strings.TrimSpace(string(marshal(c.arg)))
 }
 
 func (c condition) tests(test string) bool {

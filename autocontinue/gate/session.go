@@ -201,10 +201,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 		e := &events[i]
 		seq++
 		e.Seq, e.Prev, e.At = seq, sum, now
-		line, err := encode(e)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrInput, err)
-		}
+		line := encode(e)
 		sum, e.size = e.Sum, len(line)
 		block = append(block, line...)
 	}

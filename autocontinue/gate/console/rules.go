@@ -90,19 +90,13 @@ func replaceFile(name string, data []byte) error {
 // settings returns what holds now.
 func (c *Console) settings() *settings {
 	p := c.cfg.Session.Policy()
-	look := func(kind gate.Kind, name, tool string) box {
+	look := func(kind gate.Kind, tool string) box {
 		then, rule, unless := p.Overview(kind, tool)
-		for i := range unless {
-			unless[i] = line(unless[i], noteText)
-		}
-		return box{name, then, line(rule, noteText), unless}
+		return box{cmp.Or(tool, string(kind)), then, rule, unless}
 	}
 	out := &settings{
-		Rules: p.String(), Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(),
-		Warnings: p.Warnings(),
-	}
-	for _, k := range []gate.Kind{gate.Context, gate.Response} {
-		out.Gates = append(out.Gates, look(k, string(k), ""))
+		Rules: p.String(), Kept: c.cfg.PolicyFile != "", Audited: c.cfg.Session.Audited(), Warnings: p.Warnings(),
+		Gates: []box{look(gate.Context, ""), look(gate.Response, "")},
 	}
 	tools := slices.Clone(c.cfg.Tools)
 	var rules []struct {
@@ -116,13 +110,13 @@ func (c *Console) settings() *settings {
 	}
 	slices.Sort(tools)
 	for _, t := range slices.Compact(tools) {
-		out.Tools = append(out.Tools, look(gate.Tool, t, t))
+		out.Tools = append(out.Tools, look(gate.Tool, t))
 	}
 	return out
 }
 
-// save replaces all rules: in the file, which a crash leaves old or new, and in the session. cmd.Was must be the rules that
-// hold. If cmd names a call, the new rules must allow it; if it names a gate or a tool, they must ask as cmd.On says.
+// save replaces all rules: in the file, which a crash leaves old or new, and in the session. cmd.Was must be the rules
+// that hold. If cmd names a call, the new rules must allow it; if it names a gate or a tool, they must ask as cmd.On says.
 func (c *Console) save(now time.Time, by string, cmd command) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -144,7 +138,7 @@ func (c *Console) save(now time.Time, by string, cmd command) error {
 		then, rule, _ = p.Overview(cmp.Or(cmd.Gate, gate.Tool), cmd.Tool)
 	}
 	if then != want {
-		return problem{"policy", fmt.Sprintf("Another rule still holds: %s. Change that rule, or yours.", line(rule, noteText))}
+		return problem{"policy", "Another rule still holds: " + rule + ". Change that rule, or yours."}
 	}
 	if data, err := os.ReadFile(c.cfg.PolicyFile); err != nil && c.kept != "" || string(data) != c.kept {
 		return problem{"conflict", "Somebody changed the policy file by hand. Restart the host to apply it, or undo that."}
@@ -194,7 +188,7 @@ func (c *Console) try(text string) (trial, error) {
 	for _, it := range calls {
 		was, _ := s.Judge(now, it.Subject)
 		then, rule := s.Judge(p, it.Subject)
-		out.Calls = append(out.Calls, tried{it.ID, it.Tool, showItem(it).Text, was, then, line(rule, noteText)})
+		out.Calls = append(out.Calls, tried{it.ID, it.Tool, showItem(it).Text, was, then, rule})
 	}
 	return out, nil
 }
