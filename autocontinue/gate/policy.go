@@ -33,7 +33,7 @@ const (
 // verdict is the answer of a policy about one subject.
 type verdict struct {
 	then     ruling
-	rule     string        // the rule that decided, or why none did, for people
+	rule     string        // for people: the subject, conditions and outcome of the rule, or why none decided
 	within   time.Duration // ask: how long a person has; 0 leaves it to Options.TTL
 	escalate string        // ask: who is asked when that time is over
 }
@@ -97,7 +97,7 @@ func (p Policy) Warnings() (warnings []string) {
 	for i, r := range p.rules() {
 		for _, c := range r.when {
 			if hint := c.shellHint(r.tool); hint != "" {
-				warnings = append(warnings, fmt.Sprintf("rule %d (%s): %s", i+1, r.text, hint))
+				warnings = append(warnings, fmt.Sprintf("rule %d (%s): %s", i+1, r.rule, hint))
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (p Policy) Overview(kind Kind, tool string) (status Status, why string, unl
 	v := Policy{&always}.judge(nil, Subject{Kind: kind, Tool: tool, Body: []byte(`{"text":""}`)})
 	for _, r := range p.rules() {
 		if r.isConditional() && r.names(kind, r.thread, tool) && strictness[r.then] > strictness[v.then] && !r.allows() {
-			unless = append(unless, r.text)
+			unless = append(unless, r.rule)
 		}
 	}
 	return statusOf[v.then], v.rule, unless
@@ -165,10 +165,10 @@ func (p Policy) judge(root *root, sub Subject) verdict {
 			continue
 		}
 		known = known || !isVague(r.tool)
-		v := verdict{r.then, r.text, r.within, r.escalate}
+		v := r.verdict
 		switch r.matches(root, body) {
 		case refused:
-			v = verdict{then: forbid, rule: "it cannot be read safely: " + r.text}
+			v = verdict{then: forbid, rule: "it cannot be read safely: " + r.rule}
 		case no:
 			continue
 		}
@@ -202,8 +202,8 @@ func (p Policy) changesTo(q Policy) []string {
 	var changes []string
 	differ := func(change string, from, to Policy) {
 		for _, r := range from.rules() {
-			if !slices.ContainsFunc(to.rules(), func(o rule) bool { return o.text == r.text }) {
-				changes = append(changes, change+" "+r.text)
+			if !slices.ContainsFunc(to.rules(), func(o rule) bool { return o.rule == r.rule }) {
+				changes = append(changes, change+" "+r.rule)
 			}
 		}
 	}

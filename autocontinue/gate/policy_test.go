@@ -404,7 +404,7 @@ func TestExamplesThatHold(t *testing.T) {
 		{"gate":"tool","tool":"x","then":"allow","match":["x"]}]`)
 	var texts []string
 	for _, r := range p.rules() {
-		texts = append(texts, r.text)
+		texts = append(texts, r.rule)
 	}
 	require.Equal(t, []string{"tool *_save when /rows count_over 1: " +
 		"ask", `gate response when /text like "*sorry*": deny`,

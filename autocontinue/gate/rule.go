@@ -16,16 +16,12 @@ import (
 
 // rule is one rule of a policy. README.md describes its fields.
 type rule struct {
-	raw      json.RawMessage // as written, without white space
-	tool     string
-	gate     Kind
-	thread   string
-	when     []condition
-	then     ruling
-	within   time.Duration
-	escalate string
-
-	text string // for people: its subject, conditions and outcome
+	verdict
+	raw    json.RawMessage // as written, without white space
+	tool   string
+	gate   Kind
+	thread string
+	when   []condition
 }
 
 const maxRuleText = 300 // characters of a rule beside every item that it is about
@@ -46,12 +42,12 @@ func (r *rule) describe() {
 	for i, c := range r.when {
 		what += []string{" when ", " and "}[min(i, 1)] + c.String()
 	}
-	r.text = brief(what, maxRuleText) + ": " + string(r.then)
+	r.rule = brief(what, maxRuleText) + ": " + string(r.then)
 	if r.within > 0 {
-		r.text += " within " + r.within.String()
+		r.rule += " within " + r.within.String()
 	}
 	if r.escalate != "" {
-		r.text += ", then " + brief(r.escalate, 60)
+		r.rule += ", then " + brief(r.escalate, 60)
 	}
 }
 

@@ -376,7 +376,7 @@ func TestPartsOfAResponse(t *testing.T) {
 	for _, tt := range []struct{ body, cut, want string }{
 		{"{\n  " + `"text": "one\r\ntwo\t\"\\n\u202e\r\u0007",` +
 			"\n  " + `"a2ui": {` + "\n    " + `"k": 1.10` + "\n  }\n}", "false",
-			`{"text": {"text": "one\ntwo\t\"\\n\\u202e\\r\\u0007", "size": 25, "cut": false},
+			`{"text": {"text": "one\ntwo\t\"\\n\\u202e\\x0d\\x07", "size": 25, "cut": false},
 			"a2ui": {"text": "{\n  \"k\": 1.10\n}", "size": 15, "cut": false}}`},
 		{"{\n  " + `"a2ui": 1,` + "\n  " + `"text": "a \"b\`, "true",
 			`{"a2ui": {"text": "1", "size": 1, "cut": false}, "text": {"text": "a \"b\\", "size": 9, "cut": true}}`},

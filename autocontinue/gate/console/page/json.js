@@ -16,7 +16,8 @@ export function members(json) {
 
 // textOf returns the text of a response as it is shown, which is written in one way: only what nobody sees is an escape there,
 // and stays one.
-const textOf = (json) => json.replace(/\\(r\\n|[^])/g, (all, c) => ({ "r\\n": "\n", n: "\n", t: "\t", '"': '"', "\\": "\\" })[c] ?? all);
+const shownAs = { "r\\n": "\n", n: "\n", t: "\t", '"': '"', "\\": "\\", r: "\\x0d", b: "\\x08", f: "\\x0c" };
+const textOf = (json) => json.replace(/\\(r\\n|u00[0-7].|[^])/g, (all, c) => shownAs[c] ?? (c.length === 5 ? `\\x${c.slice(3)}` : all));
 
 // responseOf returns the parts of a response: text and, perhaps, a2ui.
 export function responseOf({ text: json, size, cut }) {
