@@ -64,15 +64,6 @@ const (
 	maxTTL     = 10 * 365 * 24 * time.Hour
 )
 
-// filled returns the options with the defaults in place of zeros, or what is wrong with them.
-func (o Options) filled() (Options, error) {
-	o.TTL, o.MaxBody, o.limits = cmp.Or(o.TTL, time.Hour), cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.limits, defaultLimits)
-	if o.TTL < 0 || o.TTL > maxTTL || o.MaxBody < 0 || o.MaxBody > maxMaxBody {
-		return o, fmt.Errorf("gate: Options.TTL must be from 0 to %v, and Options.MaxBody from 0 to %d", maxTTL, maxMaxBody)
-	}
-	return o, nil
-}
-
 // The errors that a host distinguishes with [errors.Is]. Each comes wrapped in a sentence that says what is wrong. Only
 // errors of Options.Schema and Options.Journal may have text of the agent. Unless it says otherwise, nothing changed.
 var (
@@ -122,18 +113,22 @@ func New(p Policy, o Options) (*Session, error) { return Replay(p, o, strings.Ne
 // A line that was changed, removed, added or moved is an error that names the line. The hashes need no key: lines that
 // are missing at the end, or were hashed anew, show only to a host that keeps the hash of [Session.Head] elsewhere.
 func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
-	o, err := o.filled()
+	o.TTL, o.MaxBody, o.limits = cmp.Or(o.TTL, time.Hour), cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.limits, defaultLimits)
+	if o.TTL < 0 || o.TTL > maxTTL || o.MaxBody < 0 || o.MaxBody > maxMaxBody {
+		return nil, fmt.Errorf("gate: Options.TTL must be from 0 to %v, and Options.MaxBody from 0 to %d", maxTTL, maxMaxBody)
+	}
+	root, err := newRoot(o.Root, o.RootDir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, st: &state{
+	s := &Session{options: o, root: root, st: &state{
 		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
 		items: make(map[string]*Item), runs: make(map[string]*run),
 	}}
-	if s.root, err = newRoot(o.Root, o.RootDir); err == nil {
-		err = s.replay(journal)
+	if err = s.replay(journal); err == nil {
+		err = s.checkPolicy(s.st.policy)
 	}
-	if err = cmp.Or(err, s.checkPolicy(s.st.policy)); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
