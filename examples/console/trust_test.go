@@ -293,10 +293,18 @@ func TestAlwaysAllow(t *testing.T) {
 	assert.Equal(t, 1, passed, "one call passed by the new rule")
 }
 
-// What the page offers for a rule that always allows a call accepts that call, and no more than its label says.
-func TestSuggestedRuleIsAsNarrowAsItsCall(t *testing.T) {
+// What the page makes of a body, function by function.
+func TestBodiesInThePage(t *testing.T) {
 	s := serve(t)
 	p := enter(t, chromium(t), s.links["ann"], false)
+	t.Run("a suggested rule is as narrow as its call", func(t *testing.T) { suggestedRuleIsAsNarrowAsItsCall(t, p) })
+	t.Run("the parts of a response", func(t *testing.T) { partsOfAResponse(t, p) })
+	t.Run("an edit replaces only what was changed", func(t *testing.T) { editReplacesOnlyWhatWasChanged(t, p) })
+	t.Run("the fields of a form", func(t *testing.T) { fieldsOfAForm(t, p) })
+}
+
+// What the page offers for a rule that always allows a call accepts that call, and no more than its label says.
+func suggestedRuleIsAsNarrowAsItsCall(t *testing.T, p *tab) {
 	p.click("[data-go=rules]")
 	p.wait(`document.getElementById("rules-text").value.includes("_save_batch")`)
 	var pretty bytes.Buffer
@@ -370,9 +378,7 @@ func TestPayloadIsEditedInAForm(t *testing.T) {
 }
 
 // The parts of a response are shown as they are written, and hide nothing.
-func TestPartsOfAResponse(t *testing.T) {
-	s := serve(t)
-	p := enter(t, chromium(t), s.links["ann"], false)
+func partsOfAResponse(t *testing.T, p *tab) {
 	for _, tt := range []struct{ body, cut, want string }{
 		{"{\n  " + `"text": "one\r\ntwo\t\"\\n\u202e\r\u0007",` +
 			"\n  " + `"a2ui": {` + "\n    " + `"k": 1.10` + "\n  }\n}", "false",
@@ -389,9 +395,7 @@ func TestPartsOfAResponse(t *testing.T) {
 }
 
 // An edit replaces what the person changed: of a text, the lines that they changed.
-func TestEditReplacesOnlyWhatWasChanged(t *testing.T) {
-	s := serve(t)
-	p := enter(t, chromium(t), s.links["ann"], false)
+func editReplacesOnlyWhatWasChanged(t *testing.T, p *tab) {
 	const body = `{"z":1.50,"text":"1\u00a02\u200b","a":{"k":9007199254740993},"list":[],` +
 		`"two":"a\u200bb\r\n\u00a0c\nx\nx\u00a0","n\u202e":"1"}`
 	patch := func(changes string) string {
@@ -427,9 +431,7 @@ func TestEditReplacesOnlyWhatWasChanged(t *testing.T) {
 }
 
 // A form has the values as they are written, and what the schema says about them.
-func TestFieldsOfAForm(t *testing.T) {
-	s := serve(t)
-	p := enter(t, chromium(t), s.links["ann"], false)
+func fieldsOfAForm(t *testing.T, p *tab) {
 	fields := func(args, more string) string {
 		var pretty bytes.Buffer
 		require.NoError(t, json.Indent(&pretty, []byte(args), "", "  "))
