@@ -56,32 +56,22 @@ func (l *look) slight(f *verify.FileFact) {
 	if d == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed" {
 		return
 	}
-	old, now, ok := l.texts(d)
-	_, isFile := l.read[d.now]
 	bare := func(text string) string { return lex().Blanks.Replace(strings.TrimSpace(text), "\n") }
 	switch {
-	case !ok || !isFile:
-	case now == "":
+	case d.unread || d.link:
+	case d.now == "":
 		f.Slight = "it is empty"
-	case f.Kind == verify.Modified && old != now && bare(old) == bare(now):
+	case f.Kind == verify.Modified && d.old != d.now && bare(d.old) == bare(d.now):
 		f.Slight = "only blanks and empty lines changed"
-	case f.Kind == verify.Modified && l.onlyComments(d):
+	case f.Kind == verify.Modified && d.onlyComments():
 		f.Slight, f.Comments = "only comments changed", true
 	}
 }
 
-// texts returns the two texts of a file that differs, unless one is too large.
-func (l *look) texts(d *difference) (old, now string, ok bool) {
-	if isTooLarge(l.read[d.old]) || isTooLarge(l.read[d.now]) {
-		return "", "", false
-	}
-	return l.read[d.old], l.read[d.now], true
-}
-
 // onlyComments reports whether a program changed, but not what it does.
-func (l *look) onlyComments(d *difference) bool {
-	old, now, ok := l.texts(d)
-	return ok && testcode.IsCode(d.Path) && d.old != d.now && testcode.Code(d.Path, old) == testcode.Code(d.Path, now)
+func (d *difference) onlyComments() bool {
+	return !d.unread && testcode.IsCode(d.Path) && d.objects[0] != d.objects[1] &&
+		testcode.Code(d.Path, d.old) == testcode.Code(d.Path, d.now)
 }
 
 // find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that

@@ -1,7 +1,6 @@
 package gitwitness
 
 import (
-	"context"
 	"maps"
 	"path"
 	"slices"
@@ -104,18 +103,5 @@ func (l *look) names() {
 // differs reports whether a file changed in more than its comments.
 func (l *look) differs(file string) bool {
 	d := l.changed[file]
-	return d != nil && (d.Kind != verify.Modified || !l.onlyComments(d))
-}
-
-// Has reports whether the baseline of a query has a word in one of its programs, such as the name of a test.
-func (w *Witness) Has(ctx context.Context, baseline, word string) (has bool, err error) {
-	defer catch(&err)
-	v := w.view(ctx)
-	b := must(w.base(v, baseline))
-	if b == nil {
-		return false, nil
-	}
-	return slices.ContainsFunc(v.grep(b.tree, word), func(f found) bool {
-		return !testcode.IsProse(f.file) && path.Ext(f.file) != ".txt"
-	}), nil
+	return d != nil && (d.Kind != verify.Modified || !d.onlyComments())
 }

@@ -22,14 +22,9 @@ const (
 // vocabulary is the words of a change, in lower case, and its numbers.
 type vocabulary struct {
 	words   map[string]bool
-	stems   map[string][]string // the words by their first letters
 	numbers []float64
-	paths   []string
+	paths   strings.Builder // each between slashes
 	text    strings.Builder // the lines that changed, in lower case
-}
-
-func newVocabulary() *vocabulary {
-	return &vocabulary{words: map[string]bool{}, stems: map[string][]string{}}
 }
 
 // shown looks for words in what changed: in the lines that changed, in the declarations above them, and in the paths of
@@ -39,7 +34,8 @@ func (l *look) shown() {
 		return
 	}
 	asked := l.q.Shown[:min(len(l.q.Shown), maxShown)]
-	programs, documents, before := newVocabulary(), newVocabulary(), newVocabulary()
+	programs, documents := &vocabulary{words: map[string]bool{}}, &vocabulary{words: map[string]bool{}}
+	before := &vocabulary{} // its numbers
 	for _, d := range l.list {
 		if project.Byproduct(d.Path) {
 			continue
@@ -49,14 +45,13 @@ func (l *look) shown() {
 			v = documents
 		}
 		v.file(d.Path)
-		old, now, ok := l.texts(&d)
-		if !ok {
+		if d.unread {
 			l.unseen("%s is too large to be read", d.Path)
 			continue
 		}
-		added, removed := v.lines(now, old), v.lines(old, now)
+		added, removed := v.lines(d.now, d.old), v.lines(d.old, d.now)
 		v.count(added)
-		before.count(strings.ToLower(string(l.read[d.old])))
+		before.count(strings.ToLower(d.old))
 		for _, word := range asked {
 			if hasWord(removed, word) && !hasWord(added, word) && !slices.Contains(l.facts.Dropped, word) {
 				l.facts.Dropped = append(l.facts.Dropped, word)
@@ -64,10 +59,12 @@ func (l *look) shown() {
 		}
 	}
 	for _, word := range asked {
-		if old, ok := strings.CutPrefix(word, "<"); ok && before.had(old) || programs.has(word) {
+		old, isOld := strings.CutPrefix(word, "<")
+		had := isOld && before.had(old)
+		if had || programs.has(word) {
 			l.facts.Shown = append(l.facts.Shown, word)
 		}
-		if old, ok := strings.CutPrefix(word, "<"); ok && before.had(old) || documents.has(word) {
+		if had || documents.has(word) {
 			l.facts.Written = append(l.facts.Written, word)
 		}
 	}
@@ -75,7 +72,7 @@ func (l *look) shown() {
 
 // file adds the path of a changed file, and how people call a file of its kind.
 func (v *vocabulary) file(p string) {
-	v.paths = append(v.paths, strings.ToLower(p))
+	v.paths.WriteString("/" + strings.ToLower(p) + "/\n")
 	v.add(strings.ReplaceAll(p, "-", " "))
 	base := strings.ToLower(path.Base(p))
 	switch {
@@ -139,28 +136,14 @@ func hasWord(text, word string) bool {
 
 // add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
 func (v *vocabulary) add(line string) {
-	one := func(word string) {
-		if !v.words[word] && len(v.words) < maxVoc {
-			v.words[word] = true
-			if len(word) >= minStem {
-				v.stems[word[:minStem]] = append(v.stems[word[:minStem]], word)
-			}
-		}
-	}
 	for _, m := range lex().CodeWord.FindAll(line) {
-		word, lower := m[0], strings.ToLower(m[0])
-		one(word)
-		one(lower)
-		one("--" + lower) // as an option
-		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '_' || r == '-' || r == '$' }) {
-			from := 0
-			for i, r := range part {
-				if i > from && unicode.IsUpper(r) && !unicode.IsUpper(rune(part[i-1])) {
-					one(strings.ToLower(part[from:i]))
-					from = i
-				}
-			}
-			one(strings.ToLower(part[from:]))
+		lower := strings.ToLower(m[0])
+		if v.words[m[0]] && v.words["--"+lower] || len(v.words) > maxVoc {
+			continue
+		}
+		v.words[m[0]], v.words[lower], v.words["--"+lower] = true, true, true // the last is an option
+		for _, part := range lex().WordPart.FindAll(m[0]) {
+			v.words[strings.ToLower(part[0])] = true
 		}
 	}
 }
@@ -223,19 +206,13 @@ func (v *vocabulary) has(word string) bool {
 	lower := strings.ToLower(word)
 	option, isOption := strings.CutPrefix(lower, "--")
 	hasOption := v.words["--"+option] || v.words["--"+strings.ReplaceAll(option, "-", "_")]
-	if isOption {
-		return hasOption
-	} else if strings.HasPrefix(lower, "/") {
-		return strings.Contains(v.text.String(), lower)
-	}
-	at := strings.TrimSuffix(strings.TrimPrefix(path.Clean(lower), "./"), "/")
-	file := func(p string) bool {
-		return strings.HasSuffix("/"+p, "/"+at) || strings.HasPrefix(p, at+"/") || strings.Contains(p, "/"+at+"/")
-	}
-	if at != "" && slices.ContainsFunc(v.paths, file) {
-		return true
-	}
 	switch {
+	case isOption:
+		return hasOption
+	case strings.HasPrefix(lower, "/"):
+		return strings.Contains(v.text.String(), lower)
+	case strings.Contains(v.paths.String(), "/"+path.Clean(lower)+"/"):
+		return true
 	case lower != word:
 		return v.words[word]
 	case exact:
@@ -245,11 +222,13 @@ func (v *vocabulary) has(word string) bool {
 	case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
 	}
-	return slices.ContainsFunc(v.stems[lower[:min(len(lower), minStem)]], func(have string) bool {
-		longest := max(len(have), len(lower))
-		same := max(minStem, longest-4) // letters at the start that are enough
-		return same <= min(len(have), len(lower)) && have[:same] == lower[:same]
-	})
+	for have := range v.words {
+		same := max(minStem, max(len(have), len(lower))-4) // letters at the start that are enough
+		if same <= min(len(have), len(lower)) && have[:same] == lower[:same] {
+			return true
+		}
+	}
+	return false
 }
 
 // unit is a unit of a number in prose: its names, and what code in other units multiplies it with. A number without a

@@ -227,17 +227,3 @@ func TestCheckoutOfAnEditableInstall(t *testing.T) {
 	_, _, err = r.witness().Checkout(t.Context(), base, t.TempDir())
 	require.ErrorContains(t, err, ".venv leads back to the working tree (an editable install)")
 }
-
-func TestHas(t *testing.T) {
-	r := newRepo(t)
-	r.write("a_test.go", aTest)
-	r.write("README.md", "TestInReadme\n")
-	base := r.commit("base")
-	r.write("b_test.go", "package a\n\nfunc TestB() {}\n")
-	w := r.witness()
-	for word, want := range map[string]bool{"TestA": true, "TestB": false, "TestInReadme": false, "-TestA": false} {
-		has, err := w.Has(t.Context(), base, word)
-		require.NoError(t, err)
-		assert.Equal(t, want, has, word)
-	}
-}

@@ -31,17 +31,14 @@ func (l *look) suspects() {
 			why += "; " + d.Why
 		}
 		l.suspected(d.Path, why)
+		l.facts.Programs = l.facts.Programs || testcode.IsCode(d.Path) && !testcode.IsTest(d.Path) && !d.onlyComments()
 	}
 	l.shadowed()
-	for i := range l.list { // a program may do something else than before
-		d := &l.list[i]
-		l.facts.Programs = l.facts.Programs || testcode.IsCode(d.Path) && !testcode.IsTest(d.Path) && !l.onlyComments(d)
-	}
 }
 
 // suspect says what a changed file decides, and how it changed, or "".
 func (l *look) suspect(c *difference, scripts []string) string {
-	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), l.read[c.old], l.read[c.now]
+	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), c.old, c.now
 	python, added := path.Ext(name) == ".py", c.Kind == verify.Added
 	switch {
 	case lex().Workflow.Match(c.Path) && added:
@@ -59,7 +56,7 @@ func (l *look) suspect(c *difference, scripts []string) string {
 		return "decides which tests are loaded" + was
 	case (name == "go.mod" || name == "go.work") && l.leavesOut(c.Change, old, now):
 		return "decides which packages are tested" + was
-	case strings.HasSuffix(name, "_test.go") && (takesOver(now, true) || takesOver(old, true)):
+	case strings.HasSuffix(name, "_test.go") && (c.unread || takesOver(now, true) || takesOver(old, true)):
 		return "decides which tests run and what they say" + was
 	case path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") && takesOver(now, false):
 		return "ends the program, or changes its arguments, before tests run" + was
@@ -134,9 +131,6 @@ func (l *look) suspected(name, why string) {
 // takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
 // by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text string, test bool) bool {
-	if isTooLarge(text) {
-		return test // it is too long to be read
-	}
 	if lex().SetsFlag.Match(text) {
 		return true
 	}

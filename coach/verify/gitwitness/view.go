@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/sidecoach/sidecoach/coach/verify"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
@@ -21,7 +20,7 @@ var patternsText string
 
 // lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
-	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, CodeWord, Product, Comment,
+	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, CodeWord, WordPart, Product, Comment,
 	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, TestMain, SetsFlag, Seizes,
 	Exits *lazy.Pattern
 	Settings, Environment, Modules, Programs []string
@@ -66,8 +65,10 @@ func (w *Witness) base(v *view, revision string) (b *base, err error) {
 // difference is a file that differs between two trees.
 type difference struct {
 	verify.Change
-	old, now string // the objects
-	link     bool   // it is a submodule
+	objects  [2]string // then and now
+	old, now string    // the texts, if they were read
+	unread   bool      // one of them is too large
+	link     bool      // it is a submodule
 }
 
 // diff returns the differences between two trees.
@@ -80,8 +81,8 @@ func (v *view) diff(from, to string) []difference {
 		if len(pair) != 2 || len(about) != 5 {
 			check(fmt.Errorf("git diff-tree gave %q", pair))
 		}
-		d := difference{old: about[2], now: about[3], link: about[0] == "160000" || about[1] == "160000"}
-		d.Change = verify.Change{Path: pair[1], Kind: verify.Modified, Hash: d.now}
+		d := difference{objects: [2]string(about[2:4]), link: about[0] == "160000" || about[1] == "160000"}
+		d.Change = verify.Change{Path: pair[1], Kind: verify.Modified, Hash: about[3]}
 		switch about[4] {
 		case "A":
 			d.Kind = verify.Added
@@ -93,46 +94,41 @@ func (v *view) diff(from, to string) []difference {
 	return list
 }
 
-// contents returns the texts of objects, as far as they fit. One that is not a file has none. One that is too large
-// has a text of that size.
-func (v *view) contents(objects []string) map[string]string {
-	objects = slices.DeleteFunc(objects, func(o string) bool { return strings.Trim(o, "0") == "" })
-	texts := map[string]string{}
-	if len(objects) == 0 {
-		return texts
+// read fills in the texts of a list, as far as they fit. A file that is not there, or a submodule, has none.
+func (v *view) read(list []difference) {
+	var in strings.Builder
+	for _, d := range list {
+		in.WriteString(strings.Join(d.objects[:], "\n") + "\n")
 	}
-	out, over, err := v.mine.limited(maxAnswer, strings.Join(objects, "\n")+"\n", "cat-file", "--batch")
+	out, _, err := v.mine.limited(maxAnswer, in.String(), "cat-file", "--batch")
 	check(err)
-	for _, o := range objects {
-		if over {
-			texts[o] = tooLarge() // unless it came before the limit
-		}
-	}
-	for all := string(out); all != ""; { // NAME TYPE SIZE, the content, each with the end of a line; or NAME missing
+	all := string(out)
+	next := func() (text string, ok bool) { // NAME TYPE SIZE, the content, each with the end of a line; or NAME missing
 		head, rest, _ := strings.Cut(all, "\n")
-		fields := strings.Fields(head)
-		if len(fields) < 2 {
-			check(fmt.Errorf("git cat-file gave %q", head))
+		_, about, _ := strings.Cut(head, " ")
+		kind, digits, _ := strings.Cut(about, " ")
+		size, err := strconv.Atoi(digits)
+		switch {
+		case kind == "missing":
+			all = rest
+			return "", true
+		case err != nil || size >= len(rest): // it was cut off
+			all = ""
+			return "", false
+		case kind == "blob" && size < maxSource:
+			text = rest[:size]
 		}
-		size, err := strconv.Atoi(fields[len(fields)-1])
-		if err == nil && size >= len(rest) {
-			break // it was cut off
-		}
-		delete(texts, fields[0])
-		if err == nil && fields[1] == "blob" {
-			texts[fields[0]] = rest[:size]
-		}
-		if all = rest; err == nil {
-			all = rest[size+1:]
-		}
+		all = rest[size+1:]
+		return text, size < maxSource
 	}
-	return texts
+	for i := range list {
+		d := &list[i]
+		var before, after bool
+		d.old, before = next()
+		d.now, after = next()
+		d.unread = !before || !after
+	}
 }
-
-// tooLarge stands for a text that is not read.
-var tooLarge = sync.OnceValue(func() string { return strings.Repeat(" ", maxSource) })
-
-func isTooLarge(text string) bool { return len(text) >= maxSource }
 
 // found is a line that git grep found.
 type found struct{ file, line string }

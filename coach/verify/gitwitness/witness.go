@@ -156,7 +156,6 @@ type look struct {
 	facts   verify.Facts
 	list    []difference
 	changed map[string]*difference // those of list, by their paths
-	read    map[string]string      // the texts of list, by their objects
 	earlier map[string]bool        // changed before the baseline, in the same session or without a commit
 	commits map[string]bool        // changed in commits since the baseline
 	paths   []string               // of the working tree
@@ -206,7 +205,6 @@ func (l *look) compare() {
 	l.paths = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.tree))
 	l.old = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.from))
 	filters := l.filters()
-	var first, rest []string // objects; what does not fit is not read
 	for i := range l.list {
 		d := &l.list[i]
 		exact := l.base != nil && l.base.exact
@@ -220,13 +218,8 @@ func (l *look) compare() {
 		}
 		l.changed[d.Path] = d
 		l.facts.Changes = append(l.facts.Changes, d.Change)
-		if testcode.Decides(d.Path) {
-			first = append(first, d.old, d.now)
-		} else {
-			rest = append(rest, d.old, d.now)
-		}
 	}
-	l.read = l.contents(append(first, rest...))
+	l.read(l.list)
 }
 
 // filters returns the filters of changed files, for those that have one.
@@ -322,15 +315,14 @@ func (l *look) tests() {
 		if !testcode.MayHoldTests(d.Path) || d.Why != "" {
 			continue
 		}
-		old, now, ok := l.texts(&d)
-		if !ok {
+		if d.unread {
 			l.unseen("%s is too large: the tests in it were not compared", d.Path)
 			continue
 		}
-		changes = append(changes, testcode.Change{Path: d.Path, Old: old, Now: now})
-		kept := testcode.Modules(now)
+		changes = append(changes, testcode.Change{Path: d.Path, Old: d.old, Now: d.now})
+		kept := testcode.Modules(d.now)
 		lost := func(m string) bool { return !slices.Contains(kept, m) }
-		if d.Kind == verify.Removed && testcode.IsTest(d.Path) || slices.ContainsFunc(testcode.Modules(old), lost) {
+		if d.Kind == verify.Removed && testcode.IsTest(d.Path) || slices.ContainsFunc(testcode.Modules(d.old), lost) {
 			l.facts.Gone = append(l.facts.Gone, d.Path)
 		}
 	}

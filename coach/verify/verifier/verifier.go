@@ -134,7 +134,9 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 			facts.BaseRuns = append(facts.BaseRuns, base)
 			continue
 		}
-		v.resolve(ctx, git, run, &base)
+		if err := v.resolve(ctx, git, run, &base); err != nil {
+			return err
+		}
 		facts.BaseRuns = append(facts.BaseRuns, base)
 		fresh := facts.Fresh(run)
 		if len(fresh) == 0 {
@@ -190,7 +192,7 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 	if err != nil {
 		return unknown("there is no room for it")
 	}
-	defer removeAll(dir)
+	defer os.RemoveAll(dir)
 	folder, tree, err := git.Checkout(ctx, v.Baseline, dir)
 	if err != nil {
 		return unknown(err.Error())
@@ -214,24 +216,21 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 	return base, nil
 }
 
-// moved returns an environment in which paths of one folder, and of the folders around it up to its repository, lead to
-// another: a PYTHONPATH must not lead from the baseline to the work.
+// moved returns an environment in which paths in one folder lead to another: a PYTHONPATH must not lead from the
+// baseline to the work.
 func moved(env []string, from, to string) []string {
-	from, err := filepath.Abs(from)
-	if err != nil {
-		return env
-	}
-	if real, err := filepath.EvalSymlinks(from); err == nil && real != from {
-		env = moved(env, real, to)
-	}
+	abs, _ := filepath.Abs(from)
+	real, _ := filepath.EvalSymlinks(abs)
 	list := slices.Clone(env)
 	for i, v := range list {
 		name, value, _ := strings.Cut(v, "=")
 		parts := filepath.SplitList(value)
 		for j, p := range parts {
-			if p == from || strings.HasPrefix(p, from+string(filepath.Separator)) {
-				parts[j] = to + strings.TrimPrefix(p, from)
-				list[i] = name + "=" + strings.Join(parts, string(filepath.ListSeparator))
+			for _, root := range []string{abs, real} {
+				if rel, err := filepath.Rel(root, p); err == nil && filepath.IsLocal(rel) {
+					parts[j] = filepath.Join(to, rel)
+					list[i] = name + "=" + strings.Join(parts, string(filepath.ListSeparator))
+				}
 			}
 		}
 	}
@@ -239,21 +238,24 @@ func moved(env []string, from, to string) []string {
 }
 
 // resolve notes which failing tests passed on the baseline although the runner names only failures: those that the
-// baseline has, in a run that came to its end.
-func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run verify.Run, base *verify.Run) {
+// baseline declares, in a run that came to its end.
+func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run verify.Run, base *verify.Run) error {
 	if len(base.Passes) > 0 || base.Status == verify.Unverified ||
 		base.Status == verify.NotMet && base.Failed != len(base.Failures) {
-		return
+		return nil
 	}
-	for _, name := range run.Failures {
-		if slices.Contains(base.Failures, name) {
-			continue
-		}
-		word := testoutput.ShortName(name)
-		if has, err := git.Has(ctx, v.Baseline, word); err == nil && has {
-			base.Passes = append(base.Passes, name)
+	q := verify.Query{Baseline: v.Baseline}
+	names := slices.DeleteFunc(slices.Clone(run.Failures), func(s string) bool { return slices.Contains(base.Failures, s) })
+	for _, name := range names {
+		q.Tests = append(q.Tests, testoutput.ShortName(name))
+	}
+	facts, err := git.Look(ctx, q)
+	for i, named := range facts.Named {
+		if named.Before != verify.NotMet {
+			base.Passes = append(base.Passes, names[i])
 		}
 	}
+	return err
 }
 
 // Verify checks what the output claims. The result is
@@ -336,18 +338,4 @@ func (v *Verifier) plan(name string) (list []verify.Requirement, note string, re
 		}
 	}
 	return nil, "The plan could not be read.", false
-}
-
-// removeAll removes a folder, also where programs made folders that cannot be written.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() {
-			_ = os.Chmod(p, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir)
 }
