@@ -35,7 +35,7 @@ func goTestFlags(words []string) int {
 func (w *Witness) goTest(ctx context.Context, run verify.Run, args []string) (verify.Run, error) {
 	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, lex().NoTests.Match)}
 	res, err := w.start(ctx, &run, Command{Args: args, Keep: keepBuild, Stdout: e})
-	if err != nil || run.Why != "" {
+	if err != nil {
 		return run, err
 	}
 	e.event(e.line)
@@ -75,6 +75,7 @@ type test struct {
 	result result
 	open   bool // it was started and has not ended
 	said   bool // it printed its result since
+	holder bool // a subtest of it failed
 	output []byte
 }
 
@@ -188,66 +189,53 @@ func (p *goPackage) testEvent(t *test, ev event) {
 	default:
 		if t.open, t.result = false, max(t.result, result); t.result != failed {
 			t.output = nil
+		} else if parent := p.tests[t.name[:max(0, strings.LastIndexByte(t.name, '/'))]]; parent != nil {
+			parent.holder = true
 		}
 	}
 }
 
-// count adds the tests of a package to a run. A test with a failing subtest is not named among the failures. The doubt
-// says why a package that ended well shows nothing.
-func (p *goPackage) count(r *verify.Run, noTests bool) (doubt string) {
-	var number [failed + 1]int // of all tests, by their results
-	failures, holders := len(r.Failures), map[string]bool{}
-	for _, t := range p.order {
-		number[t.result]++
-		if t.open && p.strange == "" {
-			p.strange = t.name + " was started and never ended"
-		}
-		if i := strings.LastIndexByte(t.name, '/'); i >= 0 && t.result == failed {
-			holders[t.name[:i]] = true
-		}
-	}
-	fails := func(name string, output []byte) {
+// count adds the tests of a package to a run, and reports whether one failed. A test with a failing subtest is not named
+// among the failures. The doubt says why a package that ended well shows nothing.
+func (p *goPackage) count(r *verify.Run, noTests bool) (fails bool, doubt string) {
+	var all, functions [failed + 1]int // tests, by their results
+	fail := func(name string, output []byte) {
 		r.Failures = append(r.Failures, name)
 		if len(r.Output) < keepShow {
 			r.Output += string(output)
 		}
 	}
 	for _, t := range p.order {
-		name, sub := fmt.Sprintf("%s (%s)", t.name, p.name), strings.Contains(t.name, "/")
+		if all[t.result]++; !strings.Contains(t.name, "/") {
+			functions[t.result]++
+		}
+		name := fmt.Sprintf("%s (%s)", t.name, p.name)
 		switch {
-		case t.result == passed && sub:
-			r.Parts++
-		case t.result == passed:
-			r.Passed++
-		case t.result == failed && !sub:
-			r.Failed++
-		case t.result == skipped && !sub:
-			r.Skipped++
-		}
-		if t.result == passed && len(r.Passes) < maxPasses {
+		case t.result == passed && len(r.Passes) < maxPasses:
 			r.Passes = append(r.Passes, name)
+		case t.result == failed && !t.holder:
+			fail(name, t.output)
 		}
-		if t.result == failed && !holders[t.name] {
-			fails(name, t.output)
+		if t.open && p.strange == "" {
+			p.strange = t.name + " was started and never ended"
 		}
 	}
+	r.Passed, r.Failed, r.Skipped = r.Passed+functions[passed], r.Failed+functions[failed], r.Skipped+functions[skipped]
+	r.Parts += all[passed] - functions[passed]
 	switch {
 	case p.result == passed:
 		r.Passes = append(r.Passes, p.name)
-	case p.result == failed && len(r.Failures) == failures:
-		fails(p.name, p.output)
+	case p.result == failed && all[failed] == 0:
+		fail(p.name, p.output)
 	}
-	switch {
-	case p.strange != "":
-		return p.strange
-	case p.result == running:
-		return "no result was reported"
-	case p.result == passed && len(p.tests) == 0 && !noTests && !bytes.Contains(p.output, []byte("no tests to run")):
-		return "it ended well without a test"
-	case number[passed] == 0 && number[skipped] > 0:
-		return "all of its tests were skipped"
-	}
-	return ""
+	_, doubt = firstOf([]verdict{
+		{p.strange != "", verify.Unverified, p.strange},
+		{p.result == running, verify.Unverified, "no result was reported"},
+		{p.result == passed && len(p.tests) == 0 && !noTests && !bytes.Contains(p.output, []byte("no tests to run")),
+			verify.Unverified, "it ended well without a test"},
+		{all[passed] == 0 && all[skipped] > 0, verify.Unverified, "all of its tests were skipped"},
+	})
+	return all[failed] > 0, doubt
 }
 
 // judge says what a run amounts to, and why it is not Met.
@@ -255,8 +243,7 @@ func (e *events) judge(r *verify.Run, res Result) {
 	broken, compiled, other, failures := 0, false, false, false
 	var doubts []string
 	for _, p := range e.order {
-		doubt := p.count(r, e.noTests)
-		fails := slices.ContainsFunc(p.order, func(t *test) bool { return t.result == failed })
+		fails, doubt := p.count(r, e.noTests)
 		failures = failures || fails
 		switch {
 		case p.result == failed && p.broken:
@@ -268,46 +255,31 @@ func (e *events) judge(r *verify.Run, res Result) {
 			doubts = append(doubts, p.name+": "+doubt)
 		}
 	}
+	if more := len(doubts) - maxDoubts; more > 0 {
+		doubts = append(doubts[:maxDoubts], fmt.Sprintf("and %d more packages", more))
+	}
 	r.Total = r.Passed + r.Failed + r.Skipped
 	r.Counted = r.Total > 0
 	r.Failures = r.Failures[:min(len(r.Failures), maxFailed)]
 	text := string(e.build) + string(e.noise) + res.Output
+	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
 	lacks := ""
-	if (broken > 0 || res.Exit != 0) && !(compiled && !lex().GoLacks.Match(lex().CodeLine.Replace(text, ""))) {
+	if !badModule && (broken > 0 || res.Exit != 0) && !(compiled && !lex().GoLacks.Match(lex().CodeLine.Replace(text, ""))) {
 		lacks = strings.TrimSpace(lex().GoLacks.Regexp().FindString(text))
 	}
-	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
-	is := func(status verify.Status, why string, args ...any) {
-		r.Status, r.Why = status, fmt.Sprintf(why, args...)
-	}
-	switch {
-	case failures:
-		is(verify.NotMet, "%s failed", plural(r.Failed, "test", "tests"))
-	case res.Why != "":
-		is(verify.Unverified, "go test did not come to its end: %s", res.Why)
-	case other:
-		is(verify.NotMet, "a package failed without a failed test")
-	case e.names >= maxNames:
-		is(verify.Unverified, "there are more tests than are counted")
-	case lacks != "" && !badModule:
-		is(verify.Unverified, "this machine lacks something: %s", lacks)
-	case broken > 0:
-		is(verify.NotMet, "%s not built", plural(broken, "package was", "packages were"))
-	case badModule:
-		is(verify.NotMet, "go.mod cannot be read")
-	case res.Exit != 0:
-		is(verify.Unverified, "go test ended with exit status %d and no failed test", res.Exit)
-	case !e.seen:
-		is(verify.Unverified, "go test reported nothing")
-	case len(doubts) > maxDoubts:
-		is(verify.Unverified, "%s; and %d more packages", strings.Join(doubts[:maxDoubts], "; "), len(doubts)-maxDoubts)
-	case len(doubts) > 0:
-		is(verify.Unverified, "%s", strings.Join(doubts, "; "))
-	case r.Passed == 0:
-		is(verify.Unverified, "no test ran")
-	default:
-		r.Status = verify.Met
-	}
+	r.Status, r.Why = firstOf([]verdict{
+		{failures, verify.NotMet, plural(r.Failed, "test", "tests") + " failed"},
+		{res.Why != "", verify.Unverified, "go test did not come to its end: " + res.Why},
+		{other, verify.NotMet, "a package failed without a failed test"},
+		{e.names >= maxNames, verify.Unverified, "there are more tests than are counted"},
+		{lacks != "", verify.Unverified, "this machine lacks something: " + lacks},
+		{broken > 0, verify.NotMet, plural(broken, "package was", "packages were") + " not built"},
+		{badModule, verify.NotMet, "go.mod cannot be read"},
+		{res.Exit != 0, verify.Unverified, fmt.Sprintf("go test ended with exit status %d and no failed test", res.Exit)},
+		{!e.seen, verify.Unverified, "go test reported nothing"},
+		{len(doubts) > 0, verify.Unverified, strings.Join(doubts, "; ")},
+		{r.Passed == 0, verify.Unverified, "no test ran"},
+	})
 	r.Output = string(e.build) + r.Output
 	if r.Status != verify.Met {
 		r.Output += string(e.noise) + res.Output

@@ -19,13 +19,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -59,48 +57,35 @@ type Result struct {
 	Took    time.Duration // from its start to its end
 }
 
-// startError says that a program could not be started.
-type startError struct {
-	Program string
-	Err     error // wraps [exec.ErrNotFound] or [fs.ErrNotExist] if there is no such program, or no such folder
-}
-
-func (e *startError) Error() string {
-	if errors.Is(e.Err, exec.ErrNotFound) {
-		return fmt.Sprintf("%s is not installed, or not in the PATH", e.Program)
+// cannotStart is the result of a program that could not be started.
+func cannotStart(program string, err error) Result {
+	why := fmt.Sprintf("cannot start %s: %v", program, err)
+	if errors.Is(err, exec.ErrNotFound) {
+		why = program + " is not installed, or not in the PATH"
 	}
-	return fmt.Sprintf("cannot start %s: %v", e.Program, e.Err)
+	return Result{Exit: -1, Stopped: true, Why: why}
 }
-
-// Unwrap returns what the system said.
-func (e *startError) Unwrap() error { return e.Err }
 
 // Run runs a command to its end, or to its timeout. Then every process of its group is killed, also when the context or
 // this process ends. Run waits at most a second for output that other processes hold open.
 //
-// The error is the context's, a *startError, or says what is wrong with cmd.
+// The error is the context's, or says what is wrong with cmd.
 func Run(ctx context.Context, cmd Command) (Result, error) {
-	fault := ""
 	switch {
 	case ctx == nil:
-		fault = "the context is nil: give context.Background() if there is none"
+		return Result{}, errors.New("cmdwitness: the context is nil: give context.Background() if there is none")
 	case len(cmd.Args) == 0 || cmd.Args[0] == "":
-		fault = "no program is named"
+		return Result{}, errors.New("cmdwitness: no program is named")
 	case cmd.Dir == "":
-		fault = "the folder to run in is not set"
+		return Result{}, errors.New("cmdwitness: the folder to run in is not set")
 	case cmd.Timeout < 0:
-		fault = "the timeout is negative"
+		return Result{}, errors.New("cmdwitness: the timeout is negative")
 	case cmd.Keep < 0:
-		fault = "the size of the output that is kept is negative"
-	case ctx.Err() != nil:
-		return Result{}, context.Cause(ctx)
-	}
-	if fault != "" {
-		return Result{}, errors.New("cmdwitness: " + fault)
+		return Result{}, errors.New("cmdwitness: the size of the output that is kept is negative")
 	}
 	timeout := cmp.Or(cmd.Timeout, DefaultTimeout)
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
-		return Result{}, &startError{cmd.Args[0], &fs.PathError{Op: "enter", Path: cmd.Dir, Err: fs.ErrNotExist}}
+		return cannotStart(cmd.Args[0], fmt.Errorf("there is no folder %s", cmd.Dir)), nil
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -119,36 +104,29 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	}
 	g, err := newGroup(c)
 	if err != nil {
-		return Result{}, &startError{cmd.Args[0], err}
+		return cannotStart(cmd.Args[0], err), nil
 	}
 	defer g.end()
-	var killed atomic.Bool
-	c.Cancel = func() error {
-		killed.Store(true)
-		return g.kill()
-	}
-	c.WaitDelay = grace
+	c.Cancel, c.WaitDelay = g.kill, grace
 	start := time.Now()
-	if err := c.Start(); err != nil {
-		if ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
-		}
-		return Result{}, &startError{cmd.Args[0], err}
+	if err := c.Start(); err != nil && ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	} else if err != nil {
+		return cannotStart(cmd.Args[0], err), nil
 	}
 	if err := g.started(cmd.Brief); err != nil {
 		_, _ = tail.Write([]byte("cmdwitness: the children of the command cannot be stopped with it\n"))
 	}
 	_ = c.Wait()
 	r := Result{Exit: c.ProcessState.ExitCode(), Output: tail.String(), Took: time.Since(start)}
-	if killed.Load() && !c.ProcessState.Success() {
-		if ctx.Err() != nil {
-			return r, context.Cause(ctx)
-		}
-		r.Exit, r.Stopped = -1, true
-		r.Why = fmt.Sprintf("it was still running after %v, and was killed", timeout)
-		return r, nil
-	}
-	if name, stopped := signal(c); name != "" {
+	name, stopped := signal(c)
+	switch {
+	case c.ProcessState.Success():
+	case ctx.Err() != nil:
+		return r, context.Cause(ctx)
+	case limited.Err() != nil:
+		r.Exit, r.Stopped, r.Why = -1, true, fmt.Sprintf("it was still running after %v, and was killed", timeout)
+	case name != "":
 		r.Exit, r.Stopped, r.Why = -1, stopped, "it was ended by a signal: "+name
 	}
 	return r, nil

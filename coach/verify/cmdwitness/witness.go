@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -105,7 +104,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	}
 	stdout, begun := &tail{max: keepRead}, time.Now()
 	r, err := w.start(ctx, &run, Command{Args: args, Keep: keepRead, Stdout: stdout})
-	if err != nil || run.Why != "" {
+	if err != nil {
 		return run, err
 	}
 	out, errs := stdout.String(), r.Output
@@ -130,7 +129,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	return run, nil
 }
 
-// start runs a command to its end and notes how it ended. A command that cannot be started has a reason in Why.
+// start runs a command to its end and notes how it ended.
 func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Result, error) {
 	cmd.Dir, cmd.Env, cmd.Timeout = w.Dir, w.Env, w.Timeout
 	exec := w.exec
@@ -138,13 +137,7 @@ func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Resu
 		exec = Run
 	}
 	r, err := exec(ctx, cmd)
-	if failed, ok := errors.AsType[*startError](err); ok {
-		run.Why = failed.Error()
-		return r, ctx.Err()
-	}
-	if err == nil {
-		run.Took, run.Exit = r.Took, r.Exit
-	}
+	run.Took, run.Exit = r.Took, r.Exit
 	return r, err
 }
 
@@ -190,37 +183,45 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		run.Passed, run.Failed, run.Skipped, run.Total = c.Passed, c.Failed, c.Skipped, c.Total()
 		run.Failures, run.Passes, run.Parts = c.Failures, c.Passes, c.More
 	}
-	switch {
-	case c.Failed > 0:
-		run.Status, run.Why = verify.NotMet, fmt.Sprintf("%d of %d tests failed", c.Failed, c.Total())
-		if c.Partial {
-			run.Why = "tests failed"
-		}
-	case r.Stopped:
-		run.Why = r.Why
-	case r.Why != "":
-		run.Status, run.Why = verify.NotMet, r.Why
-	case r.Exit != 0 && lex().NotThere.Match(output):
-		run.Why = "there is nothing to run: " + strings.TrimSpace(lex().NotThere.Find(output)[0])
-	case counted && c.Total() == 0 && fault == "":
-		run.Why = "it ran no test"
-	case r.Exit == 126 || r.Exit == 127:
-		run.Why = fmt.Sprintf("it could not be run: exit status %d", r.Exit)
-	case r.Exit == 124 || r.Exit > 128 && stops(r.Exit-128):
-		run.Why = fmt.Sprintf("it was interrupted: exit status %d", r.Exit)
-	case r.Exit != 0:
-		run.Status, run.Why = verify.NotMet, fmt.Sprintf("it ended with exit status %d", r.Exit)
-	case fault != "":
-		run.Why = fault
-	case c.Broken != "":
-		run.Why = "its report cannot be believed: " + c.Broken
-	case !counted && lex().NotOK.Match(output):
-		run.Why = `it says "not ok", without the plan that a report has`
-	case counted && c.Passed == 0:
-		run.Why = "no test passed: all were skipped"
-	default:
-		run.Status = verify.Met
+	failed, lacks := fmt.Sprintf("%d of %d tests failed", c.Failed, c.Total()), ""
+	if c.Partial {
+		failed = "tests failed"
 	}
+	if r.Exit != 0 {
+		lacks = strings.TrimSpace(lex().NotThere.Regexp().FindString(output))
+	}
+	run.Status, run.Why = firstOf([]verdict{
+		{c.Failed > 0, verify.NotMet, failed},
+		{r.Stopped, verify.Unverified, r.Why},
+		{r.Why != "", verify.NotMet, r.Why},
+		{lacks != "", verify.Unverified, "there is nothing to run: " + lacks},
+		{counted && c.Total() == 0 && fault == "", verify.Unverified, "it ran no test"},
+		{r.Exit == 126 || r.Exit == 127, verify.Unverified, fmt.Sprintf("it could not be run: exit status %d", r.Exit)},
+		{r.Exit == 124 || r.Exit > 128 && stops(r.Exit-128), verify.Unverified,
+			fmt.Sprintf("it was interrupted: exit status %d", r.Exit)},
+		{r.Exit != 0, verify.NotMet, fmt.Sprintf("it ended with exit status %d", r.Exit)},
+		{fault != "", verify.Unverified, fault},
+		{c.Broken != "", verify.Unverified, "its report cannot be believed: " + c.Broken},
+		{!counted && lex().NotOK.Match(output), verify.Unverified, `it says "not ok", without the plan that a report has`},
+		{counted && c.Passed == 0, verify.Unverified, "no test passed: all were skipped"},
+	})
+}
+
+// verdict is a line of a table of what a run can amount to, and why it is not Met.
+type verdict struct {
+	holds  bool
+	status verify.Status
+	why    string
+}
+
+// firstOf returns the first verdict that holds. A run of which none holds is Met.
+func firstOf(table []verdict) (verify.Status, string) {
+	for _, v := range table {
+		if v.holds {
+			return v.status, v.why
+		}
+	}
+	return verify.Met, ""
 }
 
 // shown returns the ends of both outputs, for people.
