@@ -30,7 +30,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	must(mine.run("", "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/"))
 	for _, name := range v.ignored() {
 		if !lex().Made.Match(name) {
-			check(link(v.root, dir, strings.TrimSuffix(name, "/"), 0))
+			link(v.root, dir, strings.TrimSuffix(name, "/"))
 		}
 	}
 	return filepath.Join(dir, filepath.FromSlash(v.sub)), b.tree, nil
@@ -38,60 +38,38 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 
 // link makes an ignored file or folder of one tree part of another. In node_modules each package is linked by itself:
 // a link between packages of the project stays one inside its tree.
-func link(from, to, name string, depth int) error {
+func link(from, to, name string) {
 	source, target := filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, filepath.FromSlash(name))
 	info, err := os.Lstat(source)
 	if _, there := os.Lstat(target); err != nil || there == nil {
-		return nil
+		return
 	}
-	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return err
-	}
-	base := path.Base(name)
+	check(os.MkdirAll(filepath.Dir(target), 0o700))
+	base, isPackage := path.Base(name), path.Base(path.Dir(name)) == "node_modules"
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
-		old, err := os.Readlink(source)
-		if err != nil {
-			return err
+		source = must(os.Readlink(source))
+		if rel, err := filepath.Rel(from, source); err == nil && filepath.IsLocal(rel) {
+			source = filepath.Join(to, rel)
 		}
-		if rel, err := filepath.Rel(from, old); filepath.IsAbs(old) && err == nil && filepath.IsLocal(rel) {
-			old = filepath.Join(to, rel)
-		}
-		return os.Symlink(old, target)
-	case info.IsDir() && depth < 3 &&
-		(base == "node_modules" || base == ".bin" || depth > 0 && strings.HasPrefix(base, "@")):
-		entries, err := os.ReadDir(source)
-		if err != nil {
-			return err
-		}
-		if err := os.Mkdir(target, 0o700); err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if slices.Contains([]string{".cache", ".vite", ".package-lock.json"}, e.Name()) {
-				continue
-			}
-			if err := link(from, to, path.Join(name, e.Name()), depth+1); err != nil {
-				return err
+	case info.IsDir() && (base == "node_modules" || isPackage && (base == ".bin" || strings.HasPrefix(base, "@"))):
+		for _, e := range must(os.ReadDir(source)) {
+			if !slices.Contains([]string{".cache", ".vite", ".package-lock.json"}, e.Name()) {
+				link(from, to, path.Join(name, e.Name()))
 			}
 		}
-		return nil
+		return
 	case info.IsDir() && leadsBack(source, from):
-		return fmt.Errorf("%s leads back to the working tree (an editable install)", name)
+		check(fmt.Errorf("%s leads back to the working tree (an editable install)", name))
 	}
-	return os.Symlink(source, target)
+	check(os.Symlink(source, target))
 }
 
 // leadsBack reports whether a folder of Python packages has the working tree as one of them.
 func leadsBack(folder, root string) bool {
-	for _, lib := range []string{"lib/python*", "lib64/python*", "Lib"} {
+	for _, lib := range []string{"lib*/python*", "Lib"} {
 		names, _ := filepath.Glob(filepath.Join(folder, filepath.FromSlash(lib), "site-packages", "*"))
 		for _, name := range names {
-			base := filepath.Base(name)
-			if !strings.HasSuffix(base, ".pth") && !strings.HasSuffix(base, ".egg-link") &&
-				!strings.HasPrefix(base, "__editable__") {
-				continue
-			}
 			if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(root)) {
 				return true
 			}

@@ -85,10 +85,6 @@ func (l *look) find(f *verify.FileFact) (target string) {
 	}
 	slashed := strings.TrimPrefix(strings.ReplaceAll(claimed, `\`, "/"), "@")
 	outside := func(name, why string) { f.Clean, f.State, f.Why = name, verify.Outside, why }
-	if strings.HasPrefix(slashed, "~/") {
-		outside(path.Clean(slashed), "it is not in the repository")
-		return ""
-	}
 	var names []string
 	for _, name := range []string{slashed, lex().InFile.Replace(slashed, "")} {
 		full := filepath.FromSlash(name)
@@ -106,7 +102,7 @@ func (l *look) find(f *verify.FileFact) (target string) {
 	}
 	for _, name := range names {
 		switch top, _, _ := strings.Cut(name, "/"); top {
-		case "..":
+		case "..", "~":
 			outside(name, "it leads out of the repository")
 			continue
 		case ".git":

@@ -176,17 +176,15 @@ func (g git) blob(object string) ([]byte, bool) {
 // filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a
 // file is compared with what is recorded.
 func (g git) filtersOff() []string {
-	var drivers, env []string
+	var env []string
 	for _, key := range must(g.names("config", "--list", "-z", "--name-only")) {
-		if i := strings.LastIndexByte(key, '.'); strings.HasPrefix(key, "filter.") && i > len("filter") {
-			drivers = append(drivers, key[:i])
+		value := ""
+		if strings.HasSuffix(key, ".required") {
+			value = "false"
 		}
-	}
-	slices.Sort(drivers)
-	for _, driver := range slices.Compact(drivers) {
-		for _, setting := range [][2]string{{".clean"}, {".smudge"}, {".process"}, {".required", "false"}} {
-			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s%s", len(env)/2, driver, setting[0]),
-				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, setting[1]))
+		if strings.HasPrefix(key, "filter.") {
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", len(env)/2, key),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, value))
 		}
 	}
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2))

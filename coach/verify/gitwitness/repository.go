@@ -81,13 +81,7 @@ func newStore(dir string) *store {
 // in returns the repository with the objects and an index of the store.
 func (s *store) in(r *repository, index string) *repository {
 	mine := *r
-	var others []string
-	for _, dir := range append([]string{r.objects}, s.others...) {
-		if strings.ContainsAny(dir, "\":;") && os.PathSeparator != '\\' { // a separator would end it
-			dir = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(dir) + `"`
-		}
-		others = append(others, dir)
-	}
+	others := append([]string{r.objects}, s.others...)
 	mine.git = r.with("GIT_INDEX_FILE="+filepath.Join(s.dir, index),
 		"GIT_OBJECT_DIRECTORY="+filepath.Join(s.dir, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+strings.Join(others, string(os.PathListSeparator)))

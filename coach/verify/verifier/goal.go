@@ -149,6 +149,7 @@ func (g Goal) run(ctx context.Context) (map[string]verify.Run, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	env, _ := g.Environment.Of(os.Environ())
+	w := &cmdwitness.Witness{Dir: g.Dir, Env: env, Timeout: timeout}
 	runs := map[string]verify.Run{}
 	for _, c := range g.Criteria {
 		for _, check := range c.Checks {
@@ -160,15 +161,14 @@ func (g Goal) run(ctx context.Context) (map[string]verify.Run, error) {
 				runs[check.Command] = verify.Run{Exit: -1, Why: err.Error()}
 				continue
 			}
-			w := &cmdwitness.Witness{Dir: g.Dir, Env: env, Timeout: timeout}
 			facts, err := w.Look(limited, verify.Query{Commands: [][]string{words}})
-			if ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
 				return nil, context.Cause(ctx)
-			}
-			if err == nil && len(facts.Runs) == 1 {
+			case err == nil:
 				runs[check.Command] = facts.Runs[0]
-			} else if limited.Err() == nil {
-				runs[check.Command] = verify.Run{Exit: -1, Why: "it could not be run"}
+			case limited.Err() == nil:
+				runs[check.Command] = verify.Run{Exit: -1, Why: err.Error()}
 			}
 		}
 	}

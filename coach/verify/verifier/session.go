@@ -15,10 +15,7 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/gitwitness"
 )
 
-const (
-	keepFor  = 30 * 24 * time.Hour
-	maxSwept = 20 // old sessions that are removed at once
-)
+const keepFor = 30 * 24 * time.Hour
 
 // Session is what is remembered of the tree in which a session works.
 type Session struct {
@@ -71,15 +68,13 @@ func sessionFolder(state, session string) string {
 // sweep removes old sessions.
 func sweep(folder string) {
 	entries, _ := os.ReadDir(folder)
-	swept := 0
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(folder, e.Name(), "session.json"))
 		if err != nil {
 			info, err = e.Info()
 		}
-		if err == nil && time.Since(info.ModTime()) > keepFor && swept < maxSwept {
+		if err == nil && time.Since(info.ModTime()) > keepFor {
 			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
-			swept++
 		}
 	}
 }

@@ -185,21 +185,19 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 // onBaseline runs a command on the baseline, or returns the result of an earlier run.
 func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, command []string) (verify.Run, error) {
 	w, _ := v.runner()
-	unknown := func(why string) (verify.Run, error) {
-		return verify.Run{Command: command, Status: verify.Unverified, Why: "the baseline cannot be run: " + why}, ctx.Err()
-	}
+	folder, tree := "", ""
 	dir, err := os.MkdirTemp("", "sidecoach-baseline-")
-	if err != nil {
-		return unknown("there is no room for it")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		folder, tree, err = git.Checkout(ctx, v.Baseline, dir)
 	}
-	defer os.RemoveAll(dir)
-	folder, tree, err := git.Checkout(ctx, v.Baseline, dir)
+	base := verify.Run{Command: command, Status: verify.Unverified}
 	if err != nil {
-		return unknown(err.Error())
+		base.Why = "the baseline cannot be run: " + err.Error()
+		return base, ctx.Err()
 	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%q", tree, strings.TrimPrefix(folder, dir), command, w.Env))
 	cached := filepath.Join(v.Cache, fmt.Sprintf("baseline-%x.json", key[:12]))
-	var base verify.Run
 	if text, err := os.ReadFile(cached); v.Cache != "" && err == nil && json.Unmarshal(text, &base) == nil {
 		return base, nil
 	}
