@@ -84,20 +84,17 @@ func (l *look) find(f *verify.FileFact) (target string) {
 		return ""
 	}
 	slashed := strings.TrimPrefix(strings.ReplaceAll(claimed, `\`, "/"), "@")
+	claimed = path.Clean(lex().InFile.Replace(slashed, ""))
 	outside := func(name, why string) { f.Clean, f.State, f.Why = name, verify.Outside, why }
-	var names []string
-	for _, name := range []string{slashed, lex().InFile.Replace(slashed, "")} {
-		full := filepath.FromSlash(name)
-		if !filepath.IsAbs(full) {
-			names = append(names, path.Join(l.sub, name), path.Clean(name))
-		} else if rel, inside := l.relative(full); inside {
-			names = append(names, rel)
-		} else {
-			outside(path.Clean(name), "it is not in the repository")
+	names := []string{path.Join(l.sub, claimed), claimed}
+	if full := filepath.FromSlash(claimed); filepath.IsAbs(full) {
+		rel, inside := l.relative(full)
+		if names = []string{rel}; !inside {
+			names = nil
+			outside(claimed, "it is not in the repository")
 			if _, err := os.Lstat(full); err == nil {
 				return ""
 			}
-			break
 		}
 	}
 	for _, name := range names {
@@ -114,12 +111,12 @@ func (l *look) find(f *verify.FileFact) (target string) {
 		}
 	}
 	for _, list := range [][]string{l.paths, l.old} {
-		if target, ok := l.alike(f, list, names, slashed); ok {
+		if target, ok := l.alike(f, list, names, "/"+strings.TrimPrefix(claimed, "/")); ok {
 			return target
 		}
 	}
 	switch {
-	case f.State != "" || len(names) == 0:
+	case f.State != "":
 	case strings.ContainsFunc(claimed, func(r rune) bool { return unicode.Is(unicode.Mn, r) }):
 		f.Clean, f.Why = names[0], "its name has letters that can be written in two ways"
 	default:
@@ -169,20 +166,18 @@ func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
 	return rel, true
 }
 
-// alike notes the only file that one of the names can mean.
-func (l *look) alike(f *verify.FileFact, list, names []string, claimed string) (target string, ok bool) {
-	tail := "/" + strings.TrimPrefix(path.Clean(lex().InFile.Replace(claimed, "")), "/")
-	var ways []func(p string) bool
-	for _, name := range names {
-		ways = append(ways, func(p string) bool { return p == name },
-			func(p string) bool { return strings.EqualFold(p, name) })
-	}
-	ways = append(ways, func(p string) bool { return strings.HasSuffix(p, tail) },
-		func(p string) bool { return strings.HasSuffix(tail, "/"+p) })
-	if path.Ext(tail) == "" { // a README is a README.md
-		ways = append(ways, func(p string) bool {
-			return strings.HasPrefix(path.Base(p), path.Base(tail)+".") && path.Dir("/"+p) == path.Dir(tail)
-		})
+// alike notes the only file that one of the names, or the end of a path, can mean.
+func (l *look) alike(f *verify.FileFact, list, names []string, tail string) (target string, ok bool) {
+	ways := []func(p string) bool{
+		func(p string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(p, name) })
+		},
+		func(p string) bool { return strings.HasSuffix(p, tail) },
+		func(p string) bool { return strings.HasSuffix(tail, "/"+p) },
+		func(p string) bool { // a README is a README.md
+			base := path.Base(tail)
+			return !strings.Contains(base, ".") && strings.HasPrefix(path.Base(p), base+".") && path.Dir("/"+p) == path.Dir(tail)
+		},
 	}
 	for _, fits := range ways {
 		i := slices.IndexFunc(list, fits)
