@@ -2,10 +2,10 @@ package cmdwitness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,20 +14,8 @@ import (
 
 // goTestFlags returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
 func goTestFlags(words []string) int {
-	afterFolder := func(i int) int { // behind "-C dir" or "-C=dir"
-		switch {
-		case i >= len(words) || !lex().GoFolder.Match(words[i]):
-			return i
-		case strings.Contains(words[i], "="):
-			return i + 1
-		}
-		return min(i+2, len(words))
-	}
-	test := afterFolder(1)
-	if !lex().GoProgram.Match(filepath.Base(words[0])) || test >= len(words) || words[test] != "test" {
-		return -1
-	}
-	return afterFolder(test + 1)
+	begin := lex().GoTest.Regexp().FindString(strings.Join(words, "\x00") + "\x00")
+	return cmp.Or(strings.Count(begin, "\x00"), -1)
 }
 
 // goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.

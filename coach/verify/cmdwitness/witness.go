@@ -32,7 +32,7 @@ var patternsText string
 
 // lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
-	GoProgram, GoFolder, NoTests, GoNotBuilt, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
+	GoTest, NoTests, GoNotBuilt, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
 	Userinfo *lazy.Pattern
 	ReportPlaces, Secrets, Needed, Repository []string
 }](patternsText)
@@ -165,10 +165,8 @@ func freshReports(dir string, command []string, since time.Time) []string {
 	}
 	var files []string
 	for _, place := range lex().ReportPlaces {
-		for _, module := range []string{"", "*", "*/*"} {
-			found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(module), filepath.FromSlash(place)))
-			files = append(files, found...)
-		}
+		found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(place)))
+		files = append(files, found...)
 	}
 	return slices.DeleteFunc(files, func(name string) bool {
 		info, err := os.Stat(name)

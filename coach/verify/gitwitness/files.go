@@ -1,7 +1,6 @@
 package gitwitness
 
 import (
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,8 +38,7 @@ func (l *look) declares(f *verify.FileFact) {
 		return
 	}
 	n := 0
-	text, _ := l.mine.blob(l.tree + ":" + f.Clean)
-	for _, t := range testcode.Read(f.Clean, string(text)) {
+	for _, t := range testcode.Read(f.Clean, l.mine.blob(l.tree+":"+f.Clean)) {
 		if t.Body != 0 && t.Name != path.Base(f.Clean) {
 			n++
 		}
@@ -211,7 +209,7 @@ func (l *look) compared(f *verify.FileFact, name string) {
 			change.Kind = verify.Removed
 		}
 	}
-	committed := slices.ContainsFunc(slices.Collect(maps.Keys(l.commits)), inside)
+	committed := slices.ContainsFunc(l.commits, inside)
 	if l.base != nil {
 		f.Committed = met(committed)
 	}
@@ -222,7 +220,7 @@ func (l *look) compared(f *verify.FileFact, name string) {
 		f.Changed, f.Kind = verify.Met, change.Kind
 	case committed: // changed and changed back
 		f.Why = "commits have changed it, and it is as it was at the baseline"
-	case l.base != nil && l.earlier[name]:
+	case l.base != nil && slices.Contains(l.earlier, name):
 		f.Why = "it changed before the last prompt, and not since"
 	case l.base != nil:
 		f.Changed = verify.NotMet

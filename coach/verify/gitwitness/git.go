@@ -64,7 +64,7 @@ func catch(err *error) {
 type exitError struct {
 	what   string // the command: "rev-parse"
 	status int    // -1 if it was stopped
-	said   string // the end of its standard error
+	said   string // its first complaint
 }
 
 func (e *exitError) Error() string {
@@ -126,17 +126,12 @@ func (a *answer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// said returns the last complaint of git, in short.
+// said returns the first complaint of git, in short.
 func said(output string) string {
-	last := ""
-	for line := range strings.Lines(output) {
-		line, isFatal := strings.CutPrefix(strings.TrimSpace(line), "fatal: ")
-		line, isError := strings.CutPrefix(line, "error: ")
-		if line != "" && (last == "" || isFatal || isError) {
-			last = line
-		}
+	if m := lex().Complaint.Find(output); m != nil {
+		output = m[1]
 	}
-	return plaintext.MaskedLine(last, 200)
+	return plaintext.MaskedLine(strings.TrimSpace(output), 200)
 }
 
 // run returns the whole output of a command.
@@ -167,10 +162,13 @@ func zeroSplit(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 }
 
-// blob returns the content of a file, if it can be read whole.
-func (g git) blob(object string) ([]byte, bool) {
+// blob returns the content of a file; "" if it cannot be read whole.
+func (g git) blob(object string) string {
 	text, over, err := g.limited(maxSource, "", "cat-file", "blob", object)
-	return text, err == nil && !over
+	if err != nil || over {
+		return ""
+	}
+	return string(text)
 }
 
 // filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a

@@ -56,13 +56,13 @@ func (l *look) declared(tree string, paths []string, word string) verify.Status 
 	files := slices.DeleteFunc(slices.Sorted(maps.Keys(l.lines(tree, word))),
 		func(f string) bool { return path.Ext(f) == ".txt" })
 	for _, file := range files[:min(len(files), maxNames)] {
-		text, _ := l.mine.blob(tree + ":" + file)
-		for _, t := range testcode.Read(file, string(text)) {
+		text := l.mine.blob(tree + ":" + file)
+		for _, t := range testcode.Read(file, text) {
 			if t.Name == word || strings.HasSuffix(t.Name, "."+word) || t.Name == path.Base(file) {
 				return verify.Met
 			}
 		}
-		if defines(string(text), word) > 0 {
+		if defines(text, word) > 0 {
 			found = verify.Unverified
 		}
 	}

@@ -24,8 +24,8 @@ func (l *look) isStub(files map[string]string, name string) bool {
 		if path.Ext(file) == ".py" {
 			declares, stub = inPython, lex().PythonStub
 		}
-		text, _ := l.mine.blob(l.tree + ":" + file)
-		for _, m := range declares.FindAllStringSubmatch(testcode.Code(file, string(text)), -1) {
+		text := testcode.Code(file, l.mine.blob(l.tree+":"+file))
+		for _, m := range declares.FindAllStringSubmatch(text, -1) {
 			switch {
 			case lex().Control.Match(m[1]):
 			case stub.Match(strings.TrimRight(m[2], "; }")):

@@ -20,8 +20,8 @@ var patternsText string
 
 // lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
-	HexName, RefName, UnknownName, InFile, Blanks, Made, Definition, CodeWord, WordPart, Product, Comment,
-	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, TestMain, SetsFlag, Seizes,
+	HexName, RefName, Complaint, UnknownName, InFile, Blanks, Made, Definition, CodeWord, WordPart, Product, Comment,
+	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, SetsFlag, Seizes,
 	Exits *lazy.Pattern
 	Settings, Environment, Modules, Programs []string
 }](patternsText)
@@ -56,7 +56,7 @@ func (w *Witness) base(v *view, revision string) (b *base, err error) {
 	case s.Root != v.root:
 		return nil, errors.New("the baseline is of another folder")
 	}
-	if _, err := v.mine.run("", "cat-file", "-e", s.Tree+"^{tree}"); err != nil {
+	if !v.has(s.Tree) {
 		return nil, errors.New("the baseline is gone")
 	}
 	return &base{"snapshot " + s.Tree, s.Head, s.Tree, true}, nil
@@ -92,6 +92,17 @@ func (v *view) diff(from, to string) []difference {
 		list = append(list, d)
 	}
 	return list
+}
+
+// differing returns the names of the files that differ between two trees.
+func (v *view) differing(from, to string) []string {
+	return must(v.mine.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to))
+}
+
+// has reports whether a tree, or that of a commit, is there.
+func (v *view) has(tree string) bool {
+	_, err := v.mine.run("", "cat-file", "-e", tree+"^{tree}")
+	return tree != "" && err == nil
 }
 
 // read fills in the texts of a list, as far as they fit. A file that is not there, or a submodule, has none.

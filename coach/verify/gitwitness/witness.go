@@ -156,8 +156,8 @@ type look struct {
 	facts   verify.Facts
 	list    []difference
 	changed map[string]*difference // those of list, by their paths
-	earlier map[string]bool        // changed before the baseline, in the same session or without a commit
-	commits map[string]bool        // changed in commits since the baseline
+	earlier []string               // changed before the baseline, in the same session or without a commit
+	commits []string               // changed in commits since the baseline
 	paths   []string               // of the working tree
 	old     []string               // of the baseline
 	ignored []string               // programs that are ignored
@@ -225,15 +225,12 @@ func (l *look) compare() {
 // filters returns the filters of changed files, for those that have one.
 func (l *look) filters() map[string]string {
 	found := map[string]string{}
-	if len(l.list) == 0 {
-		return found
-	}
 	var in strings.Builder
 	for _, d := range l.list {
 		in.WriteString(d.Path + "\x00")
 	}
 	for f := range slices.Chunk(zeroSplit(must(l.mine.run(in.String(), "check-attr", "-z", "--stdin", "filter"))), 3) {
-		if len(f) == 3 && f[2] != "unspecified" && f[2] != "unset" {
+		if f[2] != "unspecified" && f[2] != "unset" {
 			found[f[0]] = f[2]
 		}
 	}
@@ -242,23 +239,16 @@ func (l *look) filters() map[string]string {
 
 // history notes what changed before the baseline, what was committed since, and what was pushed.
 func (l *look) history() {
-	l.earlier, l.commits = map[string]bool{}, map[string]bool{}
-	if l.base.exact { // also what was changed before, and what was not yet committed
-		before := []string{l.base.commit}
-		if first := l.w.First; first != nil && first.Root == l.root {
-			before = append(before, first.Tree)
-		}
-		for _, tree := range before {
-			if _, err := l.mine.run("", "cat-file", "-e", tree+"^{tree}"); tree == "" || err != nil {
-				continue // it is gone
-			}
-			for _, d := range l.diff(tree, l.base.tree) {
-				l.earlier[d.Path] = true
-			}
-		}
-		l.facts.Earlier = len(l.earlier) > 0
-	}
 	f := &l.facts
+	if l.base.exact { // also what was changed before, and what was not yet committed
+		if l.has(l.base.commit) {
+			l.earlier = l.differing(l.base.commit, l.base.tree)
+		}
+		if first := l.w.First; first != nil && first.Root == l.root && l.has(first.Tree) {
+			l.earlier = append(l.earlier, l.differing(first.Tree, l.base.tree)...)
+		}
+		f.Earlier = len(l.earlier) > 0
+	}
 	f.Committed, f.Pushed = met(l.head != "" && l.head != l.base.commit), verify.NotMet
 	f.Remote = met(must(l.line("remote")) != "")
 	if l.head == "" {
@@ -269,9 +259,7 @@ func (l *look) history() {
 		log = append(log, "^"+l.base.commit)
 	}
 	f.NewCommits = must(l.view.names(log...))
-	for _, d := range l.diff(cmp.Or(l.base.commit, l.empty), l.head) {
-		l.commits[d.Path] = true
-	}
+	l.commits = l.differing(cmp.Or(l.base.commit, l.empty), l.head)
 	for _, d := range l.diff(l.head, l.tree) {
 		if !(d.Kind == verify.Added && slices.Contains(l.ignored, d.Path)) && !project.Byproduct(d.Path) {
 			f.Uncommitted = append(f.Uncommitted, d.Path)
@@ -290,10 +278,8 @@ func (l *look) history() {
 
 // ref returns the first ref that there is, or "".
 func (l *look) ref(args ...string) string {
-	if found, err := l.line(append([]string{"for-each-ref", "--count=1"}, args...)...); err == nil {
-		return found
-	}
-	return ""
+	found, _ := l.line(append([]string{"for-each-ref", "--count=1"}, args...)...)
+	return found
 }
 
 func met(yes bool) verify.Status {

@@ -191,38 +191,31 @@ func ran(line string, runs map[string]verify.Run) (verify.Status, string) {
 		return verify.NotMet, fmt.Sprintf("`%s` fails: %s", line, r.Why)
 	case n == 1:
 		return verify.NotMet, exits + ": " + r.Failures[0] + " fails"
+	case n > 3:
+		return verify.NotMet, fmt.Sprintf("%s: %s and %d more fail", exits, strings.Join(r.Failures[:3], ", "), n-3)
 	case n > 1:
-		const most = 3
-		names := strings.Join(r.Failures[:min(n, most)], ", ")
-		if n > most {
-			names += fmt.Sprintf(" and %d more", n-most)
-		}
-		return verify.NotMet, exits + ": " + names + " fail"
+		return verify.NotMet, exits + ": " + strings.Join(r.Failures, ", ") + " fail"
 	case r.Exit == 0:
 		return verify.NotMet, exits + ", but " + r.Why
 	}
-	lines := strings.Split(strings.TrimSpace(plaintext.Clean(r.Output)), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		exits += ": " + last
-	}
-	return verify.NotMet, exits
+	output := strings.TrimSpace(plaintext.Clean(r.Output))
+	last := strings.TrimSpace(output[strings.LastIndexByte(output, '\n')+1:])
+	return verify.NotMet, strings.TrimSuffix(exits+": "+last, ": ")
 }
 
 // found says whether a file is there and has its words.
 func found(tree fs.FS, c plancriteria.Check) (verify.Status, string) {
 	info, err := fs.Stat(tree, c.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return verify.NotMet, fmt.Sprintf("`%s` does not exist", c.File)
-	case err != nil:
-		return verify.NotMet, fmt.Sprintf("`%s` cannot be read", c.File)
-	case len(c.Words) == 0:
-		return verify.Met, ""
-	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return verify.NotMet, fmt.Sprintf("`%s` is not a file of at most 1 MiB", c.File)
+	var text []byte
+	if err == nil && len(c.Words) > 0 {
+		if !info.Mode().IsRegular() || info.Size() > maxFile {
+			return verify.NotMet, fmt.Sprintf("`%s` is not a file of at most 1 MiB", c.File)
+		}
+		text, err = fs.ReadFile(tree, c.File)
 	}
-	text, err := fs.ReadFile(tree, c.File)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return verify.NotMet, fmt.Sprintf("`%s` does not exist", c.File)
+	} else if err != nil {
 		return verify.NotMet, fmt.Sprintf("`%s` cannot be read", c.File)
 	}
 	for _, w := range c.Words {
