@@ -3,18 +3,13 @@
 package cmdwitness
 
 import (
-	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
 )
 
 // group is a process and those that it starts, unless they leave its process group.
-type group struct {
-	cmd      *exec.Cmd
-	watchdog *exec.Cmd
-	alive    *os.File // closed when this process ends, however it ends
-}
+type group struct{ cmd, watchdog *exec.Cmd }
 
 // newGroup makes a command that has not started yet the leader of a group.
 func newGroup(cmd *exec.Cmd) (*group, error) {
@@ -28,16 +23,14 @@ func (g *group) started(brief bool) error {
 	if brief {
 		return nil
 	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer read.Close()
-	g.alive = write
 	watchdog := exec.Command("/bin/sh", "-c", `read line; kill -9 -"$1"`, "sh", strconv.Itoa(g.cmd.Process.Pid))
-	watchdog.Stdin, watchdog.Env = read, []string{"PATH=/bin:/usr/bin"}
+	watchdog.Env = []string{"PATH=/bin:/usr/bin"}
 	watchdog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err = watchdog.Start(); err == nil {
+	_, err := watchdog.StdinPipe() // the pipe; Wait closes it
+	if err == nil {
+		err = watchdog.Start()
+	}
+	if err == nil {
 		g.watchdog = watchdog
 	}
 	return err
@@ -48,11 +41,7 @@ func (g *group) kill() error {
 	if g.cmd.Process == nil {
 		return nil
 	}
-	err := syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
-	if err == syscall.ESRCH || err == syscall.EPERM { // gone; on macOS EPERM says that only zombies are left
-		return nil
-	}
-	return err
+	return syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
 }
 
 // end kills what is left of the group once its leader is gone.
@@ -61,9 +50,6 @@ func (g *group) end() {
 	if g.watchdog != nil { // before its pipe ends: the number of the group may have a new owner by then
 		_ = g.watchdog.Process.Kill()
 		_ = g.watchdog.Wait()
-	}
-	if g.alive != nil {
-		_ = g.alive.Close()
 	}
 }
 

@@ -98,8 +98,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	}
 	own := !slices.Equal(args, command)
 	line := strings.Join(command, " ")
-	pytest := lex().Pytest.Match(line) && !lex().PytestReport.Match(line)
-	if pytest && !own {
+	if !own && lex().Pytest.Match(line) && !lex().PytestReport.Match(line) {
 		args = append(args, "--junitxml="+report)
 	}
 	stdout, begun := &tail{max: keepRead}, time.Now()
@@ -120,7 +119,7 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	case len(files) > 0:
 		counts, fault = readReports(files)
 		counted = fault == ""
-	case own && !pytest:
+	case own:
 		counts, counted, fault = testoutput.Counts{}, false, "it wrote no report"
 	case !counted:
 		counts, counted = testoutput.Read(errs)
