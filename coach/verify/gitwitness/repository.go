@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -72,9 +71,7 @@ type store struct {
 }
 
 func newStore(dir string) *store {
-	if err := os.MkdirAll(filepath.Join(dir, "objects"), 0o700); err != nil {
-		check(fmt.Errorf("make a folder for objects: %w", err))
-	}
+	check(os.MkdirAll(filepath.Join(dir, "objects"), 0o700))
 	return &store{dir: dir}
 }
 
@@ -106,7 +103,7 @@ func (s *store) snapshot(r *repository) string {
 		check(err)
 	}
 	tracked, links := map[string]bool{}, []string{} // links are the submodules
-	for _, e := range entries(must(mine.names("ls-files", "-z", "--stage"))) {
+	for _, e := range mine.entries() {
 		if tracked[e.name] = true; e.mode == "160000" {
 			links = append(links, e.name)
 		}
@@ -160,10 +157,8 @@ func readable(name string) bool {
 
 // update updates the index from files.
 func (r *repository) update(names []string, flags ...string) {
-	if len(names) > 0 {
-		must(r.run(strings.Join(names, "\x00")+"\x00", slices.Concat([]string{"update-index", "-z"}, flags,
-			[]string{"--stdin"})...))
-	}
+	args := slices.Concat([]string{"update-index", "-z"}, flags, []string{"--stdin"})
+	must(r.run(strings.Join(names, "\x00"), args...))
 }
 
 // lstat returns what a name is. A name behind a symbolic link or a file is not there.
@@ -176,15 +171,14 @@ func (r *repository) lstat(name string) (os.FileInfo, error) {
 	return os.Lstat(r.full(name))
 }
 
-// entry is a line of ls-tree. Of a line of ls-files --stage, hash is the stage.
+// entry is a line of ls-files --stage.
 type entry struct{ mode, hash, name string }
 
-func entries(lines []string) (list []entry) {
-	for _, line := range lines {
+func (r *repository) entries() (list []entry) {
+	for _, line := range must(r.names("ls-files", "-z", "--stage")) {
 		about, name, _ := strings.Cut(line, "\t")
-		if fields := strings.Fields(about); len(fields) == 3 {
-			list = append(list, entry{fields[0], fields[2], name})
-		}
+		fields := strings.Fields(about)
+		list = append(list, entry{fields[0], fields[1], name})
 	}
 	return list
 }
@@ -214,9 +208,9 @@ func (r *repository) ignored() []string {
 
 // baseTree returns the tree of a commit with the files of its submodules, as far as their commits are known here.
 func (s *store) baseTree(r *repository, commit string) string {
-	tree := must(r.line("rev-parse", "--verify", "--end-of-options", commit+"^{tree}"))
-	must(s.in(r, "index-base").run("", "read-tree", tree))
-	for _, e := range entries(must(r.names("ls-tree", "-r", "-z", tree))) {
+	mine := s.in(r, "index-base")
+	must(mine.run("", "read-tree", commit))
+	for _, e := range mine.entries() {
 		if e.mode != "160000" {
 			continue
 		}

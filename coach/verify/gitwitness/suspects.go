@@ -84,22 +84,21 @@ func (l *look) isModule(name string) bool {
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module
 // around tests that were there, folders that are ignored, another workspace.
 func (l *look) leavesOut(c verify.Change, old, now string) bool {
-	section := func(word, text string) string {
+	section := func(word, text string) []string {
 		found := lazy.New(`(?ms)^`+word+`\b(?:\s*\(.*?^\)|[^\n]*)`).Regexp().FindAllString(text, -1)
-		return strings.Join(found, "\n")
+		return strings.Fields(strings.Join(found, "\n"))
+	}
+	lacks := func(some, all []string) bool {
+		return slices.ContainsFunc(all, func(s string) bool { return !slices.Contains(some, s) })
 	}
 	if path.Base(c.Path) == "go.work" {
-		used := strings.Fields(section("use", now))
-		lost := func(module string) bool { return !slices.Contains(used, module) }
-		return c.Kind != verify.Modified || slices.ContainsFunc(strings.Fields(section("use", old)), lost)
+		return c.Kind != verify.Modified || lacks(section("use", now), section("use", old))
 	}
 	around := func(p string) bool {
 		return strings.HasPrefix(p, path.Dir(c.Path)+"/") && strings.HasSuffix(p, "_test.go")
 	}
-	if ignored := section("ignore", now); ignored != "" && ignored != section("ignore", old) {
-		return true
-	}
-	return c.Kind == verify.Added && slices.ContainsFunc(l.old, around)
+	return lacks(section("ignore", old), section("ignore", now)) ||
+		c.Kind == verify.Added && slices.ContainsFunc(l.old, around)
 }
 
 // shadowed notes programs in node_modules that npm puts before those of the system. Npm makes links there, or small

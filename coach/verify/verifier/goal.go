@@ -100,20 +100,13 @@ func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Resu
 	if err != nil {
 		return nil, err
 	}
-	root, rootErr := os.OpenRoot(g.Dir)
-	if rootErr == nil {
-		defer root.Close()
-	}
 	list := slices.Clone(g.Criteria)
 	for i, c := range list {
 		all, saw := []verify.Status{}, []string{}
 		for _, check := range c.Checks {
-			status, what := verify.Unverified, "the folder of the goal cannot be opened"
-			switch {
-			case check.Command != "":
-				status, what = ran(check.Command, runs)
-			case rootErr == nil:
-				status, what = found(root.FS(), check)
+			status, what := ran(check.Command, runs)
+			if check.Command == "" {
+				status, what = g.found(check)
 			}
 			if status != verify.Met {
 				saw = append(saw, what)
@@ -204,14 +197,19 @@ func ran(line string, runs map[string]verify.Run) (verify.Status, string) {
 }
 
 // found says whether a file is there and has its words.
-func found(tree fs.FS, c plancriteria.Check) (verify.Status, string) {
-	info, err := fs.Stat(tree, c.File)
+func (g Goal) found(c plancriteria.Check) (verify.Status, string) {
+	root, err := os.OpenRoot(g.Dir)
+	if err != nil {
+		return verify.Unverified, "the folder of the goal cannot be opened"
+	}
+	defer root.Close()
+	info, err := root.Stat(c.File)
 	var text []byte
 	if err == nil && len(c.Words) > 0 {
 		if !info.Mode().IsRegular() || info.Size() > maxFile {
 			return verify.NotMet, fmt.Sprintf("`%s` is not a file of at most 1 MiB", c.File)
 		}
-		text, err = fs.ReadFile(tree, c.File)
+		text, err = root.ReadFile(c.File)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return verify.NotMet, fmt.Sprintf("`%s` does not exist", c.File)
