@@ -71,7 +71,7 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 		if len(command) == 0 {
 			continue
 		}
-		r, err := w.run(ctx, command)
+		r, err := w.Run(ctx, command)
 		if err != nil {
 			return facts, err
 		}
@@ -80,7 +80,8 @@ func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error
 	return facts, nil
 }
 
-func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error) {
+// Run runs one command, as Look does. The error is the context's, or says what is wrong with w.
+func (w *Witness) Run(ctx context.Context, command []string) (verify.Run, error) {
 	run := verify.Run{Command: slices.Clone(command), Status: verify.Unverified, Exit: -1}
 	if flags := goTestFlags(command); flags > 0 {
 		return w.goTest(ctx, run, slices.Insert(slices.Clone(command), flags, "-json", "-count=1"))
@@ -93,8 +94,8 @@ func (w *Witness) run(ctx context.Context, command []string) (verify.Run, error)
 	defer os.RemoveAll(folder)
 	report := filepath.Join(folder, "report.xml")
 	args := slices.Clone(command)
-	for i, a := range args[1:] {
-		args[i+1] = strings.ReplaceAll(a, reportFile, report)
+	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, reportFile, report)
 	}
 	own := !slices.Equal(args, command)
 	line := strings.Join(command, " ")

@@ -96,16 +96,19 @@ func (g Goal) Verify(ctx context.Context, out autocontinue.Output,
 
 // look checks the criteria.
 func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Result) (*autocontinue.Goal, error) {
-	runs, err := g.run(ctx)
-	if err != nil {
-		return nil, err
-	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(g.Timeout, cmdwitness.DefaultTimeout))
+	defer cancel()
+	runs := map[string]verify.Run{} // by their command lines
 	list := slices.Clone(g.Criteria)
 	for i, c := range list {
 		all, saw := []verify.Status{}, []string{}
 		for _, check := range c.Checks {
-			status, what := ran(check.Command, runs)
-			if check.Command == "" {
+			line := check.Command
+			if _, done := runs[line]; !done && line != "" {
+				runs[line] = g.run(limited, line)
+			}
+			status, what := ran(line, runs[line])
+			if line == "" {
 				status, what = g.found(check)
 			}
 			if status != verify.Met {
@@ -120,6 +123,9 @@ func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Resu
 	if g.Judge != nil && (r.Type == classify.Completion || r.WasRejectedCompletion) && count(list, verify.NotMet) == 0 {
 		g.judge(ctx, out, list)
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	now := time.Now()
 	if g.Now != nil {
 		now = g.Now()
@@ -132,48 +138,28 @@ func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Resu
 	if g.Seen != nil {
 		g.Seen(list)
 	}
-	return g.report(list, now), context.Cause(ctx)
+	return g.report(list, now), nil
 }
 
-// run runs each command of the goal once, and returns the runs by their command lines. A command has none if no time
-// was left for it.
-func (g Goal) run(ctx context.Context) (map[string]verify.Run, error) {
-	timeout := cmp.Or(g.Timeout, cmdwitness.DefaultTimeout)
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+// run runs a command. One that cannot be run to its end has a reason in Why.
+func (g Goal) run(ctx context.Context, line string) (run verify.Run) {
 	env, _ := g.Environment.Of(os.Environ())
-	w := &cmdwitness.Witness{Dir: g.Dir, Env: env, Timeout: timeout}
-	runs := map[string]verify.Run{}
-	for _, c := range g.Criteria {
-		for _, check := range c.Checks {
-			if _, done := runs[check.Command]; done || check.Command == "" {
-				continue
-			}
-			words, err := cmdwitness.Split(check.Command)
-			if err != nil {
-				runs[check.Command] = verify.Run{Exit: -1, Why: err.Error()}
-				continue
-			}
-			facts, err := w.Look(limited, verify.Query{Commands: [][]string{words}})
-			switch {
-			case ctx.Err() != nil:
-				return nil, context.Cause(ctx)
-			case err == nil:
-				runs[check.Command] = facts.Runs[0]
-			case limited.Err() == nil:
-				runs[check.Command] = verify.Run{Exit: -1, Why: err.Error()}
-			}
-		}
+	w := &cmdwitness.Witness{Dir: g.Dir, Env: env, Timeout: g.Timeout}
+	words, err := cmdwitness.Split(line)
+	if err == nil {
+		run, err = w.Run(ctx, words)
 	}
-	return runs, nil
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("there was no time for it")
+	}
+	if err != nil {
+		return verify.Run{Exit: -1, Why: err.Error()}
+	}
+	return run
 }
 
 // ran says what a run shows. A command that ended by itself without success is not met, whatever the reason is.
-func ran(line string, runs map[string]verify.Run) (verify.Status, string) {
-	r, ok := runs[line]
-	if !ok {
-		return verify.Unverified, fmt.Sprintf("there was no time to run `%s`", line)
-	}
+func ran(line string, r verify.Run) (verify.Status, string) {
 	exits := fmt.Sprintf("`%s` exits with %d", line, r.Exit)
 	switch n := len(r.Failures); {
 	case r.Status == verify.Met:

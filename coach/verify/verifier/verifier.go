@@ -142,11 +142,11 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		if len(fresh) == 0 {
 			continue
 		}
-		again, err := w.Look(ctx, verify.Query{Commands: [][]string{run.Command}})
+		again, err := w.Run(ctx, run.Command)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(facts.Fresh(again.Runs[0]), func(name string) bool { return slices.Contains(fresh, name) }) {
+		if !slices.ContainsFunc(facts.Fresh(again), func(name string) bool { return slices.Contains(fresh, name) }) {
 			facts.Runs[i] = verify.Run{Command: run.Command, Status: verify.Unverified, Output: run.Output, Took: run.Took,
 				Withheld: withheld, Wrote: run.Wrote, Why: "it failed, and did not fail in the same way a second time"}
 		}
@@ -158,12 +158,9 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 // not.
 func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *verify.Facts) error {
 	list, tree, err := git.Changed(ctx, facts.Tree)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if err != nil {
 		facts.Unseen = append(facts.Unseen, "which files changed while the commands ran is not known")
-		return nil
+		return context.Cause(ctx)
 	}
 	facts.Tree = tree
 	for _, c := range list {
@@ -202,16 +199,12 @@ func (v *Verifier) onBaseline(ctx context.Context, git *gitwitness.Witness, comm
 		return base, nil
 	}
 	w.Env, w.Dir = moved(w.Env, v.Dir, folder), folder
-	seen, err := w.Look(ctx, verify.Query{Commands: [][]string{command}})
-	if err != nil {
-		return verify.Run{}, err
-	}
-	base = seen.Runs[0]
-	if text, err := json.Marshal(base); v.Cache != "" && err == nil && base.Status != verify.Unverified {
+	base, err = w.Run(ctx, command)
+	if text, _ := json.Marshal(base); v.Cache != "" && err == nil && base.Status != verify.Unverified {
 		_ = os.MkdirAll(v.Cache, 0o700)
 		_ = filestore.WriteFile(cached, text, 0o600)
 	}
-	return base, nil
+	return base, err
 }
 
 // moved returns an environment in which paths in one folder lead to another: a PYTHONPATH must not lead from the
