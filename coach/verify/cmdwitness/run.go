@@ -95,9 +95,6 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	if c.Env == nil {
 		c.Env, _ = Environment{}.Of(os.Environ())
 	}
-	if len(c.Env) == 0 {
-		c.Env = []string{"PATH="} // exec takes an empty environment for that of this process
-	}
 	c.Stdout, c.Stderr = tail, tail
 	if cmd.Stdout != nil {
 		c.Stdout = cmd.Stdout

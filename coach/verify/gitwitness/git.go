@@ -60,20 +60,15 @@ func catch(err *error) {
 	}
 }
 
-// exitError is a call of git that ended with another status than 0.
+// exitError is a call of git that ended with another status than 0; with -1 if it was stopped.
 type exitError struct {
-	what   string // the command: "rev-parse"
-	status int    // -1 if it was stopped
-	said   string // its first complaint
-}
-
-func (e *exitError) Error() string {
-	return fmt.Sprintf("git %s: %s", e.what, cmp.Or(e.said, fmt.Sprintf("it ended with status %d", e.status)))
+	error
+	status int
 }
 
 // exited reports whether err is a call of git that ended with that status.
 func exited(err error, status int) bool {
-	e, ok := errors.AsType[*exitError](err)
+	e, ok := errors.AsType[exitError](err)
 	return ok && e.status == status
 }
 
@@ -107,7 +102,8 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	}
 	r, err := cmdwitness.Run(g.ctx, cmd)
 	if err == nil && (r.Why != "" || r.Exit != 0) {
-		err = &exitError{args[0], r.Exit, cmp.Or(r.Why, said(r.Output))}
+		why := cmp.Or(r.Why, said(r.Output), fmt.Sprintf("it ended with status %d", r.Exit))
+		err = exitError{fmt.Errorf("git %s: %s", args[0], why), r.Exit}
 	}
 	return out.text.Bytes(), out.over, err
 }
@@ -201,11 +197,10 @@ func (g git) commit(rev string) (string, error) {
 		return "", errName
 	}
 	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	e, ok := errors.AsType[*exitError](err)
-	switch {
-	case ok && e.status > 0 && strings.Contains(e.said, "ambiguous"):
+	switch says := fmt.Sprint(err); {
+	case strings.Contains(says, "ambiguous"):
 		err = errAmbiguous
-	case ok && e.status > 0 && lex().UnknownName.Match(e.said):
+	case lex().UnknownName.Match(says):
 		err = errNoCommit
 	case err == nil && lex().HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
 		err = errAmbiguous // an annotated tag, or a branch of that name

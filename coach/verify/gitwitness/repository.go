@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,9 +34,9 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 	r = &repository{git: git{ctx: ctx, dir: dir}}
 	about, err := r.line("rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects",
 		"--show-toplevel")
-	if e, ok := errors.AsType[*exitError](err); ok && strings.Contains(e.said, "not a git repository") {
+	if says := fmt.Sprint(err); strings.Contains(says, "not a git repository") {
 		err = errors.New("it is not in a git repository")
-	} else if ok && strings.Contains(e.said, "must be run in a work tree") {
+	} else if strings.Contains(says, "must be run in a work tree") {
 		err = errors.New("it is a bare repository, or the inside of one: there are no files to look at")
 	}
 	check(err)

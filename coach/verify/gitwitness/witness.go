@@ -113,7 +113,7 @@ func (w *Witness) File(ctx context.Context, rev, name string, max int) (text []b
 	defer catch(&err)
 	r := must(open(ctx, w.Dir))
 	text, over, err := r.limited(max+1, "", "cat-file", "blob", r.baseline(rev)+":"+path.Join(r.sub, name))
-	if e, ok := errors.AsType[*exitError](err); ok && e.status > 0 && !over {
+	if exited(err, 128) && !over {
 		err = fmt.Errorf("the commit has no such file: %w", fs.ErrNotExist)
 	}
 	return text, err
