@@ -40,17 +40,15 @@ func (l *look) suspects() {
 func (l *look) suspect(c *difference, scripts []string) string {
 	name, was, old, now := path.Base(c.Path), ", and was "+string(c.Kind), c.old, c.now
 	python, added := path.Ext(name) == ".py", c.Kind == verify.Added
+	module := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".py"), "/__init__")
 	switch {
-	case lex().Workflow.Match(c.Path) && added:
-		return ""
-	case lex().Workflow.Match(c.Path):
+	case lex().Workflow.Match(c.Path) && !added:
 		return "is a workflow of CI" + was
 	case lex().ConfigName.Match(name), lex().Cargo.Match(c.Path):
 		return "decides how tests run" + was
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
-	case added && python && l.isModule(strings.TrimSuffix(c.Path, ".py")),
-		added && name == "__init__.py" && l.isModule(path.Dir(c.Path)):
+	case added && python && path.Dir(module) == l.sub && slices.Contains(lex().Modules, path.Base(module)):
 		return "takes the place of a module by which tests run" + was
 	case python && !slices.Equal(lex().Loader.Find(old), lex().Loader.Find(now)):
 		return "decides which tests are loaded" + was
@@ -74,11 +72,6 @@ func (l *look) suspect(c *difference, scripts []string) string {
 		}
 	}
 	return ""
-}
-
-// isModule reports whether tests run by a module of this name, in the folder of the command.
-func (l *look) isModule(name string) bool {
-	return path.Dir(name) == l.sub && slices.Contains(lex().Modules, path.Base(name))
 }
 
 // leavesOut reports whether a change of a go.mod or go.work takes tests out of what "./..." means: a new module

@@ -85,11 +85,9 @@ func (j *Judge) Decide(ctx context.Context, r *verify.Review, w Work) (Ruling, e
 	if err != nil {
 		return Ruling{Answer: answer}, fmt.Errorf("llmjudge: %w", err)
 	}
-	decision := said
-	decision.Items = slices.Clone(said.Items)
-	unread := said.Verdict == verify.Approve && !whole
+	decision, unread := said, said.Verdict == verify.Approve && !whole
 	if unread {
-		decision.Items = append(decision.Items, verify.Item{
+		decision.Items = append(slices.Clip(said.Items), verify.Item{
 			Severity: "medium", Issue: "The change is larger than what was read of it.",
 			Suggestion: "Let a person look at all of it, or split it.",
 		})

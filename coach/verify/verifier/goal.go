@@ -272,15 +272,14 @@ func (g Goal) report(list []Criterion, now time.Time) *autocontinue.Goal {
 		}
 	}
 	goal.Open, goal.Results = strings.Join(open, "\n"), strings.Join(results, "\n")
-	if all == 0 {
+	switch {
+	case all == 0:
 		goal.Counts = "" // there are only stages
-		return goal
-	}
-	if goal.Met {
+	case goal.Met:
 		goal.Note = fmt.Sprintf("Goal met: %d of %d, seen at %s.", met, all, now.Format("15:04"))
-		return goal
+	default:
+		goal.Note = fmt.Sprintf("Goal: %d of %d met.", met, all)
 	}
-	goal.Note = fmt.Sprintf("Goal: %d of %d met.", met, all)
 	if len(open) > 0 {
 		goal.Note += " Open: " + strings.Join(open, "; ") + "."
 	}
