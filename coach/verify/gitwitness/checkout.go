@@ -21,7 +21,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	defer catch(&err)
 	v := w.view(ctx)
 	b := must(w.base(v, revision))
-	if b == nil {
+	if b.name == "" {
 		return "", "", errors.New("there is no baseline")
 	}
 	dir = must(filepath.EvalSymlinks(dir))

@@ -210,7 +210,7 @@ func (l *look) compared(f *verify.FileFact, name string) {
 		}
 	}
 	committed := slices.ContainsFunc(l.commits, inside)
-	if l.base != nil {
+	if l.base.name != "" {
 		f.Committed = met(committed)
 	}
 	switch {
@@ -220,9 +220,9 @@ func (l *look) compared(f *verify.FileFact, name string) {
 		f.Changed, f.Kind = verify.Met, change.Kind
 	case committed: // changed and changed back
 		f.Why = "commits have changed it, and it is as it was at the baseline"
-	case l.base != nil && slices.Contains(l.earlier, name):
+	case slices.Contains(l.earlier, name):
 		f.Why = "it changed before the last prompt, and not since"
-	case l.base != nil:
+	case l.base.name != "":
 		f.Changed = verify.NotMet
 	case f.State == verify.Exists:
 		f.Why = "without a baseline it is not known whether a commit has changed it"

@@ -44,7 +44,7 @@ func (l *look) namedTests() {
 			word, _, _ = strings.Cut(word, "/") // of a subtest, its function
 		}
 		l.facts.Named = append(l.facts.Named, verify.NamedTest{Name: name, Now: l.declared(l.tree, l.paths, word),
-			Before: l.declared(l.from, l.old, word)})
+			Before: l.declared(l.base.tree, l.old, word)})
 	}
 }
 
@@ -73,7 +73,7 @@ func (l *look) declared(tree string, paths []string, word string) verify.Status 
 // names looks for names in the code of the tree and of the baseline.
 func (l *look) names() {
 	for _, name := range l.q.Names[:min(len(l.q.Names), maxNames)] {
-		now, before := l.lines(l.tree, name, "-w"), l.lines(l.from, name, "-w")
+		now, before := l.lines(l.tree, name, "-w"), l.lines(l.base.tree, name, "-w")
 		fact := verify.NameFact{Name: name, Was: len(before) > 0, Stub: l.isStub(now, name)}
 		fact.Touched = l.changed[name] != nil // it may be a submodule
 		for file, text := range now {

@@ -67,7 +67,7 @@ func (l *look) suspect(c *difference, scripts []string) string {
 	for _, command := range append(l.q.Commands, nil) {
 		before, kind := project.Settings(name, old, command)
 		after, _ := project.Settings(name, now, command)
-		if kind && before != after && !(added && l.base != nil && after == "") {
+		if kind && before != after && !(added && l.base.name != "" && after == "") {
 			return "decides how tests run" + was
 		}
 	}

@@ -1,6 +1,7 @@
 package gitwitness
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -37,29 +38,28 @@ type view struct {
 
 // base is what a tree is compared with.
 type base struct {
-	name   string // for people and for the facts
+	name   string // for people and for the facts; empty: there is no baseline, and tree is what is checked out
 	commit string // at which the work began; empty before the first
 	tree   string
 	exact  bool // the tree is that of a snapshot: files that were not committed count
 }
 
 // base returns the baseline of a query: the revision that it names, else the snapshot of the host.
-func (w *Witness) base(v *view, revision string) (b *base, err error) {
+func (w *Witness) base(v *view, revision string) (b base, err error) {
 	defer catch(&err)
 	s := w.Base
 	switch {
 	case revision != "":
 		commit := v.baseline(revision)
-		return &base{commit, commit, v.store.baseTree(v.repository, commit), false}, nil
+		return base{commit, commit, v.store.baseTree(v.repository, commit), false}, nil
 	case s == nil:
-		return nil, nil
+		return base{tree: cmp.Or(v.head, v.empty)}, nil
 	case s.Root != v.root:
-		return nil, errors.New("the baseline is of another folder")
+		return base{}, errors.New("the baseline is of another folder")
+	case !v.has(s.Tree):
+		return base{}, errors.New("the baseline is gone")
 	}
-	if !v.has(s.Tree) {
-		return nil, errors.New("the baseline is gone")
-	}
-	return &base{"snapshot " + s.Tree, s.Head, s.Tree, true}, nil
+	return base{"snapshot " + s.Tree, s.Head, s.Tree, true}, nil
 }
 
 // difference is a file that differs between two trees.

@@ -97,12 +97,8 @@ func (w *Witness) Changed(ctx context.Context, tree string) (list []verify.Chang
 func (w *Witness) Diff(ctx context.Context, baseline string, max int) (patch string, whole bool, err error) {
 	defer catch(&err)
 	v := w.view(ctx)
-	from := cmp.Or(v.head, v.empty)
-	if b := must(w.base(v, baseline)); b != nil {
-		from = b.tree
-	}
 	text, over, err := v.mine.limited(max, "", "diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color",
-		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", from, v.tree)
+		"--no-renames", "--src-prefix=a/", "--dst-prefix=b/", must(w.base(v, baseline)).tree, v.tree)
 	patch = strings.ToValidUTF8(string(text), "\ufffd")
 	return patch, !over && !strings.Contains(patch, "\nBinary files "), err
 }
@@ -151,8 +147,7 @@ type look struct {
 	*view
 	w       *Witness
 	q       verify.Query
-	base    *base  // nil: unknown
-	from    string // the tree that is compared
+	base    base
 	facts   verify.Facts
 	list    []difference
 	changed map[string]*difference // those of list, by their paths
@@ -172,17 +167,13 @@ func (l *look) all(ctx context.Context) (err error) {
 	l.view = l.w.view(ctx)
 	l.facts.Tree = l.tree
 	l.base, err = l.w.base(l.view, l.q.Baseline)
-	switch {
-	case err != nil:
+	if err != nil {
 		l.unseen("what has changed is not known: %v", err)
-		l.from = l.tree // nothing is known to differ
-	case l.base != nil:
-		l.from, l.facts.Base, l.facts.Compared = l.base.tree, l.base.name, verify.Met
-	default:
-		l.from = cmp.Or(l.head, l.empty)
+		l.base.tree = l.tree // nothing is known to differ
 	}
 	l.compare()
-	if l.base != nil {
+	if l.base.name != "" {
+		l.facts.Base, l.facts.Compared = l.base.name, verify.Met
 		l.history()
 		l.tests()
 	}
@@ -201,17 +192,16 @@ func (l *look) all(ctx context.Context) (err error) {
 
 // compare notes what differs from the baseline or, without one, from what is checked out.
 func (l *look) compare() {
-	l.list, l.ignored, l.changed = l.diff(l.from, l.tree), l.ignoredPrograms(), map[string]*difference{}
+	l.list, l.ignored, l.changed = l.diff(l.base.tree, l.tree), l.ignoredPrograms(), map[string]*difference{}
 	l.paths = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.tree))
-	l.old = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.from))
+	l.old = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.base.tree))
 	filters := l.filters()
 	for i := range l.list {
 		d := &l.list[i]
-		exact := l.base != nil && l.base.exact
 		switch driver := filters[d.Path]; {
-		case driver != "" && d.Kind == verify.Modified && !exact:
+		case driver != "" && d.Kind == verify.Modified && !l.base.exact:
 			d.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
-		case d.Kind == verify.Added && slices.Contains(l.ignored, d.Path) && !exact:
+		case d.Kind == verify.Added && slices.Contains(l.ignored, d.Path) && !l.base.exact:
 			d.Why = "it is ignored: whether it is new is not known"
 		case d.link:
 			d.Why = "it is a submodule whose commits are not known here"
@@ -361,7 +351,7 @@ func (l *look) commitFact(rev string) verify.CommitFact {
 	if f.Reachable = before(l.head); f.Reachable == verify.NotMet {
 		f.Branch = l.ref("--format=%(refname:short)", "--contains="+name, "refs/heads")
 	}
-	if l.base == nil {
+	if l.base.name == "" {
 		return f
 	}
 	switch before(l.base.commit) {
