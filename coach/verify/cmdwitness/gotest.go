@@ -183,8 +183,8 @@ func (p *goPackage) testEvent(t *test, ev event) {
 	}
 }
 
-// count adds the tests of a package to a run, and reports whether one failed. A test with a failing subtest is not named
-// among the failures. The doubt says why a package that ended well shows nothing.
+// count adds the tests of a package to a run, and reports whether one failed. A test with a failing subtest is not
+// named among the failures. The doubt says why a package that ended well shows nothing.
 func (p *goPackage) count(r *verify.Run, noTests bool) (fails bool, doubt string) {
 	var all, functions [failed + 1]int // tests, by their results
 	fail := func(name string, output []byte) {
@@ -251,8 +251,8 @@ func (e *events) judge(r *verify.Run, res Result) {
 	r.Failures = r.Failures[:min(len(r.Failures), maxFailed)]
 	text := string(e.build) + string(e.noise) + res.Output
 	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
-	lacks := ""
-	if !badModule && (broken > 0 || res.Exit != 0) && !(compiled && !lex().GoLacks.Match(lex().CodeLine.Replace(text, ""))) {
+	lacks, faulty := "", broken > 0 || res.Exit != 0
+	if faulty && !badModule && !(compiled && !lex().GoLacks.Match(lex().CodeLine.Replace(text, ""))) {
 		lacks = strings.TrimSpace(lex().GoLacks.Regexp().FindString(text))
 	}
 	r.Status, r.Why = firstOf([]verdict{

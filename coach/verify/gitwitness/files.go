@@ -173,8 +173,8 @@ func (l *look) alike(f *verify.FileFact, list, names []string, tail string) (tar
 		func(p string) bool { return strings.HasSuffix(p, tail) },
 		func(p string) bool { return strings.HasSuffix(tail, "/"+p) },
 		func(p string) bool { // a README is a README.md
-			base := path.Base(tail)
-			return !strings.Contains(base, ".") && strings.HasPrefix(path.Base(p), base+".") && path.Dir("/"+p) == path.Dir(tail)
+			name, ok := strings.CutPrefix("/"+p, tail+".")
+			return ok && !strings.Contains(name, "/") && !strings.Contains(path.Base(tail), ".")
 		},
 	}
 	for _, fits := range ways {

@@ -184,26 +184,22 @@ func (g git) filtersOff() []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2))
 }
 
-var (
-	errNoCommit  = errors.New("there is no such commit")
-	errAmbiguous = errors.New("more than one commit can be meant")
-	errName      = errors.New("it is not the name of a commit")
-)
+var errNoCommit = errors.New("there is no such commit")
 
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
-// does not stand for it. The error is errNoCommit, errAmbiguous, errName or says what went wrong.
+// does not stand for it. The error is errNoCommit, or says what went wrong.
 func (g git) commit(rev string) (string, error) {
-	if len(rev) > 256 || !lex().HexName.Match(rev) && !lex().RefName.Match(rev) || strings.Contains(rev, "..") {
-		return "", errName
+	isHash := lex().HexName.Match(rev)
+	if len(rev) > 256 || !isHash && !lex().RefName.Match(rev) || strings.Contains(rev, "..") {
+		return "", errors.New("it is not the name of a commit")
 	}
 	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	switch says := fmt.Sprint(err); {
-	case strings.Contains(says, "ambiguous"):
-		err = errAmbiguous
+	case strings.Contains(says, "ambiguous"),
+		err == nil && isHash && !strings.HasPrefix(name, strings.ToLower(rev)): // an annotated tag, or a branch of that name
+		err = errors.New("more than one commit can be meant")
 	case lex().UnknownName.Match(says):
 		err = errNoCommit
-	case err == nil && lex().HexName.Match(rev) && !strings.HasPrefix(name, strings.ToLower(rev)):
-		err = errAmbiguous // an annotated tag, or a branch of that name
 	}
 	return name, err
 }
@@ -215,13 +211,4 @@ func (g git) baseline(rev string) string {
 		check(fmt.Errorf("the baseline: %w", err))
 	}
 	return name
-}
-
-// reachable reports whether one commit is another, or one before it.
-func (g git) reachable(commit, from string) (bool, error) {
-	_, err := g.run("", "merge-base", "--is-ancestor", "--end-of-options", commit, from)
-	if exited(err, 1) {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -121,16 +121,12 @@ func (w *Witness) File(ctx context.Context, rev, name string, max int) (text []b
 // What cannot be seen (no repository, no git, a baseline that is not there) is Unverified, and named in Unseen. The
 // error is the context's.
 func (w *Witness) Look(ctx context.Context, q verify.Query) (verify.Facts, error) {
-	if ctx == nil {
-		return verify.Facts{}, errors.New("gitwitness: the context is nil: give context.Background() if there is none")
-	}
 	l := &look{w: w, q: q}
 	err := l.all(ctx)
-	if ctx.Err() != nil {
+	if err == nil || ctx == nil {
+		return l.facts, err
+	} else if ctx.Err() != nil {
 		return l.facts, context.Cause(ctx)
-	}
-	if err == nil {
-		return l.facts, nil
 	}
 	l.unseen("the repository cannot be looked at: %v", err)
 	for _, p := range q.Paths {
@@ -342,11 +338,11 @@ func (l *look) commitFact(rev string) verify.CommitFact {
 		if from == "" {
 			return verify.NotMet
 		}
-		ok, err := l.reachable(name, from)
-		if err != nil || !ok && l.shallow {
+		_, err := l.run("", "merge-base", "--is-ancestor", "--end-of-options", name, from)
+		if err != nil && (l.shallow || !exited(err, 1)) {
 			return verify.Unverified
 		}
-		return met(ok)
+		return met(err == nil)
 	}
 	if f.Reachable = before(l.head); f.Reachable == verify.NotMet {
 		f.Branch = l.ref("--format=%(refname:short)", "--contains="+name, "refs/heads")

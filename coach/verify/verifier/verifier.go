@@ -236,9 +236,11 @@ func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run ver
 		return nil
 	}
 	q := verify.Query{Baseline: v.Baseline}
-	names := slices.DeleteFunc(slices.Clone(run.Failures), func(s string) bool { return slices.Contains(base.Failures, s) })
-	for _, name := range names {
-		q.Tests = append(q.Tests, testoutput.ShortName(name))
+	var names []string
+	for _, name := range run.Failures {
+		if !slices.Contains(base.Failures, name) {
+			names, q.Tests = append(names, name), append(q.Tests, testoutput.ShortName(name))
+		}
 	}
 	facts, err := git.Look(ctx, q)
 	for i, named := range facts.Named {
