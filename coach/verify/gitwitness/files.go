@@ -83,26 +83,22 @@ func (l *look) find(f *verify.FileFact) (target string) {
 	}
 	slashed := strings.TrimPrefix(strings.ReplaceAll(claimed, `\`, "/"), "@")
 	claimed = path.Clean(lex().InFile.Replace(slashed, ""))
-	outside := func(name, why string) { f.Clean, f.State, f.Why = name, verify.Outside, why }
+	outside := func(name string) { f.Clean, f.State, f.Why = name, verify.Outside, "it is not in the repository" }
 	names := []string{path.Join(l.sub, claimed), claimed}
 	if full := filepath.FromSlash(claimed); filepath.IsAbs(full) {
 		rel, inside := l.relative(full)
 		if names = []string{rel}; !inside {
 			names = nil
-			outside(claimed, "it is not in the repository")
+			outside(claimed)
 			if _, err := os.Lstat(full); err == nil {
 				return ""
 			}
 		}
 	}
 	for _, name := range names {
-		switch top, _, _ := strings.Cut(name, "/"); top {
-		case "..", "~":
-			outside(name, "it leads out of the repository")
+		if top, _, _ := strings.Cut(name, "/"); slices.Contains([]string{"..", "~", ".git"}, top) {
+			outside(name)
 			continue
-		case ".git":
-			outside(name, "it is in git's own folder")
-			return ""
 		}
 		if target, ok := l.there(f, name); ok {
 			return target
