@@ -15,15 +15,16 @@ import (
 // file returns what is known of a claimed path.
 func (l *look) file(claimed string) verify.FileFact {
 	f := verify.FileFact{Path: claimed, Changed: verify.Unverified, Committed: verify.Unverified}
-	target := l.find(&f)
+	l.find(&f)
 	if f.State != verify.Exists && f.State != verify.Missing {
 		return f
 	}
 	l.compared(&f, f.Clean)
-	if target != f.Clean && f.State == verify.Exists && f.Changed != verify.Met {
-		l.compared(&f, target)
-	}
 	if f.State == verify.Exists {
+		target, _ := l.relative(l.full(f.Clean))
+		if target != f.Clean && f.Changed != verify.Met {
+			l.compared(&f, target)
+		}
 		if f.Changed == verify.Met {
 			l.slight(&f)
 		}
@@ -73,13 +74,12 @@ func (d *difference) onlyComments() bool {
 }
 
 // find finds a claimed file: from the folder of the witness, from the top, or absolute. If there is no file of that
-// name, one that differs in letter case alone is meant, then the only one whose path ends with it. It returns where
-// symbolic links lead.
-func (l *look) find(f *verify.FileFact) (target string) {
+// name, one that differs in letter case alone is meant, then the only one whose path ends with it.
+func (l *look) find(f *verify.FileFact) {
 	claimed := strings.TrimSpace(f.Path)
 	if claimed == "" || strings.ContainsRune(claimed, 0) {
 		f.Why = "it is not a path"
-		return ""
+		return
 	}
 	slashed := strings.TrimPrefix(strings.ReplaceAll(claimed, `\`, "/"), "@")
 	claimed = path.Clean(lex().InFile.Replace(slashed, ""))
@@ -91,32 +91,25 @@ func (l *look) find(f *verify.FileFact) (target string) {
 			names = nil
 			outside(claimed)
 			if _, err := os.Lstat(full); err == nil {
-				return ""
+				return
 			}
 		}
 	}
 	for _, name := range names {
 		if top, _, _ := strings.Cut(name, "/"); slices.Contains([]string{"..", "~", ".git"}, top) {
 			outside(name)
-			continue
-		}
-		if target, ok := l.there(f, name); ok {
-			return target
+		} else if l.there(f, name) {
+			return
 		}
 	}
-	for _, list := range [][]string{l.paths, l.old} {
-		if target, ok := l.alike(f, list, names, "/"+strings.TrimPrefix(claimed, "/")); ok {
-			return target
-		}
-	}
+	tail := "/" + strings.TrimPrefix(claimed, "/")
 	switch {
-	case f.State != "":
+	case l.alike(f, l.paths, names, tail), l.alike(f, l.old, names, tail), f.State != "":
 	case strings.ContainsFunc(claimed, func(r rune) bool { return unicode.Is(unicode.Mn, r) }):
 		f.Clean, f.Why = names[0], "its name has letters that can be written in two ways"
 	default:
 		f.Clean, f.State = names[0], verify.Missing
 	}
-	return f.Clean
 }
 
 // relative returns an absolute path from the top of the tree. The tree may have been named by way of a link: the
@@ -131,37 +124,33 @@ func (r *repository) relative(full string) (string, bool) {
 	return filepath.ToSlash(rel), err == nil && (rel == "." || filepath.IsLocal(rel))
 }
 
-// there notes the file, folder or link of exactly this name, and where it leads, if there is one.
-func (l *look) there(f *verify.FileFact, name string) (target string, ok bool) {
+// there notes the file, folder or link of exactly this name, if there is one.
+func (l *look) there(f *verify.FileFact, name string) bool {
 	full := l.full(name)
 	info, err := os.Lstat(full)
 	if err != nil {
-		return "", false
+		return false
 	}
 	f.Clean, f.State, f.Why = name, verify.Exists, ""
 	rel, inside := l.relative(full)
 	_, err = os.Stat(full)
-	switch {
-	case !inside:
-		f.State, f.Why = verify.Outside, "it is a symbolic link that leads out of the repository"
-		return name, true
-	case err != nil:
-		f.State, f.Why = verify.Missing, "it is a symbolic link that leads nowhere"
-		return name, true
-	}
 	below := func(p string) bool { return strings.HasPrefix(p, name+"/") }
 	known := func(p string) bool { return p == name || p == rel || rel == "." || strings.HasPrefix(p, rel+"/") }
 	switch {
+	case !inside:
+		f.State, f.Why = verify.Outside, "it is a symbolic link that leads out of the repository"
+	case err != nil:
+		f.State, f.Why = verify.Missing, "it is a symbolic link that leads nowhere"
 	case info.IsDir() && slices.ContainsFunc(l.old, below) && !slices.ContainsFunc(l.paths, below):
 		f.State = verify.Missing // what is left of it is empty, or ignored
 	case !slices.ContainsFunc(l.paths, known) && !slices.ContainsFunc(l.old, known):
 		f.State = verify.Ignored
 	}
-	return rel, true
+	return true
 }
 
 // alike notes the only file that one of the names, or the end of a path, can mean.
-func (l *look) alike(f *verify.FileFact, list, names []string, tail string) (target string, ok bool) {
+func (l *look) alike(f *verify.FileFact, list, names []string, tail string) bool {
 	ways := []func(p string) bool{
 		func(p string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(p, name) })
@@ -182,16 +171,16 @@ func (l *look) alike(f *verify.FileFact, list, names []string, tail string) (tar
 			i = slices.IndexFunc(list, func(p string) bool { return l.changed[p] != nil && fits(p) })
 			if i < 0 {
 				f.Why = "more than one file has this name, and none of them changed"
-				return "", true
+				return true
 			}
 		}
-		if target, ok = l.there(f, list[i]); !ok {
-			f.Clean, f.State, target = list[i], verify.Missing, list[i] // it was there
+		if !l.there(f, list[i]) {
+			f.Clean, f.State = list[i], verify.Missing // it was there
 		}
 		f.Why = "it is at " + list[i]
-		return target, true
+		return true
 	}
-	return "", false
+	return false
 }
 
 // compared notes whether a file, or something in a folder, differs.

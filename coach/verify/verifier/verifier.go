@@ -127,14 +127,10 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 			continue
 		}
 		base, err := v.onBaseline(ctx, git, run.Command)
+		if err == nil && fails {
+			err = v.resolve(ctx, git, run, &base)
+		}
 		if err != nil {
-			return err
-		}
-		if !fails {
-			facts.BaseRuns = append(facts.BaseRuns, base)
-			continue
-		}
-		if err := v.resolve(ctx, git, run, &base); err != nil {
 			return err
 		}
 		facts.BaseRuns = append(facts.BaseRuns, base)
