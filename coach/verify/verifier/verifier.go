@@ -227,16 +227,16 @@ func moved(env []string, from, to string) []string {
 // resolve notes which failing tests passed on the baseline although the runner names only failures: those that the
 // baseline declares, in a run that came to its end.
 func (v *Verifier) resolve(ctx context.Context, git *gitwitness.Witness, run verify.Run, base *verify.Run) error {
-	if len(base.Passes) > 0 || base.Status == verify.Unverified ||
-		base.Status == verify.NotMet && base.Failed != len(base.Failures) {
-		return nil
-	}
 	q := verify.Query{Baseline: v.Baseline}
 	var names []string
 	for _, name := range run.Failures {
 		if !slices.Contains(base.Failures, name) {
 			names, q.Tests = append(names, name), append(q.Tests, testoutput.ShortName(name))
 		}
+	}
+	if len(base.Passes) > 0 || len(names) == 0 || base.Status == verify.Unverified ||
+		base.Status == verify.NotMet && base.Failed != len(base.Failures) {
+		return nil
 	}
 	facts, err := git.Look(ctx, q)
 	for i, named := range facts.Named {
