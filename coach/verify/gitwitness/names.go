@@ -13,15 +13,22 @@ import (
 
 const maxNames = 50 // names that are looked for
 
-// lines returns the lines of programs that have a word, by their files. Prose and comments do not count.
-func (l *look) lines(tree, word string, options ...string) map[string]string {
-	found := map[string]string{}
-	for _, f := range l.grep(tree, word, options...) {
-		if text := testcode.Code(f.file, f.line+"\n"); text != "" && !testcode.IsProse(f.file) {
-			found[f.file] += text
+// lines returns the lines of programs that have a word, by their files, and whether anything has it. Prose and comments
+// do not count as programs.
+func (l *look) lines(tree, word string, options ...string) (programs map[string]string, found bool) {
+	args := slices.Concat([]string{"grep", "-z", "-I", "-F"}, options, []string{"-e", word, tree})
+	out, _, err := l.mine.limited(maxSource, "", args...)
+	if !exited(err, 1) {
+		check(err)
+	}
+	programs = map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		file, line, _ := strings.Cut(strings.TrimPrefix(line, tree+":"), "\x00")
+		if text := testcode.Code(file, line); text != "" && !testcode.IsProse(file) {
+			programs[file] += text
 		}
 	}
-	return found
+	return programs, len(out) > 0
 }
 
 // defines counts the declarations of a name in a text.
@@ -54,8 +61,8 @@ func (l *look) declared(tree string, paths []string, word string) verify.Status 
 		return verify.Met
 	}
 	found := verify.NotMet
-	files := slices.DeleteFunc(slices.Sorted(maps.Keys(l.lines(tree, word))),
-		func(f string) bool { return path.Ext(f) == ".txt" })
+	programs, _ := l.lines(tree, word)
+	files := slices.DeleteFunc(slices.Sorted(maps.Keys(programs)), func(f string) bool { return path.Ext(f) == ".txt" })
 	for _, file := range files[:min(len(files), maxNames)] {
 		text := l.mine.blob(tree + ":" + file)
 		for _, t := range testcode.Read(file, text) {
@@ -73,8 +80,9 @@ func (l *look) declared(tree string, paths []string, word string) verify.Status 
 // names looks for names in the code of the tree and of the baseline.
 func (l *look) names() {
 	for _, name := range l.q.Names[:min(len(l.q.Names), maxNames)] {
-		now, before := l.lines(l.tree, name, "-w"), l.lines(l.base.tree, name, "-w")
-		fact := verify.NameFact{Name: name, Was: len(before) > 0, Stub: l.isStub(now, name)}
+		now, found := l.lines(l.tree, name, "-w")
+		before, _ := l.lines(l.base.tree, name, "-w")
+		fact := verify.NameFact{Name: name, Was: len(before) > 0 || len(now) == 0 && found, Stub: l.isStub(now, name)}
 		fact.Touched = l.changed[name] != nil // it may be a submodule
 		for file, text := range now {
 			fact.Uses += strings.Count(text, "\n")
@@ -88,9 +96,6 @@ func (l *look) names() {
 		}
 		slices.Sort(fact.Files)
 		fact.Files = fact.Files[:min(len(fact.Files), maxFindings)]
-		if fact.Uses == 0 && !fact.Was { // it may be a word of prose or of a comment
-			fact.Was = len(l.grep(l.tree, name, "-w")) > 0
-		}
 		part := func(p string) bool {
 			return slices.ContainsFunc(strings.Split(p, "/"), func(s string) bool { return s == name || stem(s) == name })
 		}

@@ -137,23 +137,6 @@ func (v *view) read(list []difference) {
 	}
 }
 
-// found is a line that git grep found.
-type found struct{ file, line string }
-
-// grep returns the lines of a tree with a text.
-func (v *view) grep(tree, text string, options ...string) (list []found) {
-	out, _, err := v.mine.limited(maxSource, "", slices.Concat([]string{"grep", "-z", "-I", "-F"}, options,
-		[]string{"-e", text, tree})...)
-	if !exited(err, 1) {
-		check(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		file, line, _ := strings.Cut(strings.TrimPrefix(line, tree+":"), "\x00")
-		list = append(list, found{file, strings.TrimRight(line, "\r\n")})
-	}
-	return list
-}
-
 // view reads the working tree into the witness's store.
 func (w *Witness) view(ctx context.Context) *view {
 	r := must(open(ctx, w.Dir))
