@@ -188,7 +188,7 @@ func (l *look) compared(f *verify.FileFact, name string) {
 	inside := func(p string) bool { return p == name || name == "." || strings.HasPrefix(p, name+"/") }
 	f.Known = slices.ContainsFunc(l.old, inside)
 	change := l.changed[name]
-	if change == nil && slices.ContainsFunc(l.list, func(d difference) bool { return inside(d.Path) && d.Why == "" }) {
+	if change == nil && slices.ContainsFunc(l.list, func(d *difference) bool { return inside(d.Path) && d.Why == "" }) {
 		change = &difference{Change: verify.Change{Kind: verify.Modified}}
 		if f.State == verify.Missing {
 			change.Kind = verify.Removed

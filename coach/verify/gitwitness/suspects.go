@@ -24,8 +24,7 @@ func (l *look) suspects() {
 			scripts = append(scripts, path.Join(l.sub, name))
 		}
 	}
-	for i := range l.list {
-		d := &l.list[i]
+	for _, d := range l.list {
 		why := l.suspect(d, scripts)
 		if why != "" && d.Why != "" {
 			why += "; " + d.Why

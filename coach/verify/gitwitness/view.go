@@ -71,13 +71,12 @@ type difference struct {
 }
 
 // diff returns the differences between two trees.
-func (v *view) diff(from, to string) []difference {
+func (v *view) diff(from, to string) (list []*difference) {
 	fields := must(v.mine.names("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
 		from, to))
-	var list []difference
 	for pair := range slices.Chunk(fields, 2) {
 		about := strings.Fields(strings.TrimPrefix(pair[0], ":"))
-		d := difference{objects: [2]string(about[2:4]), link: about[0] == "160000" || about[1] == "160000"}
+		d := &difference{objects: [2]string(about[2:4]), link: about[0] == "160000" || about[1] == "160000"}
 		d.Change = verify.Change{Path: pair[1], Kind: verify.Modified, Hash: about[3]}
 		switch about[4] {
 		case "A":
@@ -102,7 +101,7 @@ func (v *view) has(tree string) bool {
 }
 
 // read fills in the texts of a list, as far as they fit. A file that is not there, or a submodule, has none.
-func (v *view) read(list []difference) {
+func (v *view) read(list []*difference) {
 	var in strings.Builder
 	for _, d := range list {
 		in.WriteString(strings.Join(d.objects[:], "\n") + "\n")
@@ -128,8 +127,7 @@ func (v *view) read(list []difference) {
 		all = rest[size+1:]
 		return text, size < maxSource
 	}
-	for i := range list {
-		d := &list[i]
+	for _, d := range list {
 		var before, after bool
 		d.old, before = next()
 		d.now, after = next()

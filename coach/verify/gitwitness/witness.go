@@ -145,7 +145,7 @@ type look struct {
 	q       verify.Query
 	base    base
 	facts   verify.Facts
-	list    []difference
+	list    []*difference
 	changed map[string]*difference // those of list, by their paths
 	earlier []string               // changed before the baseline, in the same session or without a commit
 	commits []string               // changed in commits since the baseline
@@ -192,8 +192,7 @@ func (l *look) compare() {
 	l.paths = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.tree))
 	l.old = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.base.tree))
 	filters := l.filters()
-	for i := range l.list {
-		d := &l.list[i]
+	for _, d := range l.list {
 		switch driver := filters[d.Path]; {
 		case driver != "" && d.Kind == verify.Modified && !l.base.exact:
 			d.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
