@@ -23,7 +23,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -53,8 +52,8 @@ type Command struct {
 // Result is how a run ended.
 type Result struct {
 	Exit    int           // the exit status; -1 if it has none, see Why
-	Why     string        // why it did not end by itself, or which signal ended it
-	Stopped bool          // it did not end by itself: its time was over, or it was stopped
+	Why     string        // why it did not start, or not end by itself, or which signal ended it
+	Stopped bool          // it did not start, or not end by itself: its time was over, or it was stopped
 	Output  string        // the end of its output, valid UTF-8
 	Took    time.Duration // from its start to its end
 }
@@ -113,10 +112,11 @@ func Run(ctx context.Context, cmd Command) (Result, error) {
 	} else if err != nil {
 		return cannotStart(cmd.Args[0], err), nil
 	}
-	if err := g.started(cmd.Brief); err != nil {
+	unguarded := g.started(cmd.Brief)
+	_ = c.Wait()
+	if unguarded != nil {
 		_, _ = tail.Write([]byte("cmdwitness: the children of the command cannot be stopped with it\n"))
 	}
-	_ = c.Wait()
 	r := Result{Exit: c.ProcessState.ExitCode(), Output: tail.String(), Took: time.Since(start)}
 	name, stopped := signal(c)
 	switch {
@@ -151,9 +151,8 @@ func (e Environment) Of(environ []string) (env, withheld []string) {
 		switch {
 		case slices.Contains(e.Pass, name):
 			env = append(env, v)
-		case e.Clean && !slices.Contains(lex().Needed, upper) && !strings.HasPrefix(upper, "LC_"):
-			withheld = append(withheld, name)
-		case slices.ContainsFunc(strings.Split(upper, "_"), func(w string) bool { return slices.Contains(lex().Secrets, w) }):
+		case e.Clean && !slices.Contains(lex().Needed, upper) && !strings.HasPrefix(upper, "LC_"),
+			slices.ContainsFunc(strings.Split(upper, "_"), func(w string) bool { return slices.Contains(lex().Secrets, w) }):
 			withheld = append(withheld, name)
 		case lex().Userinfo.Match(value):
 			env = append(env, name+"="+lex().Userinfo.Replace(value, "$1$2"))
@@ -171,17 +170,14 @@ func (e Environment) Of(environ []string) (env, withheld []string) {
 // hangup, interrupt, quit, kill, terminate.
 func stops(number int) bool { return slices.Contains([]int{1, 2, 3, 9, 15}, number) }
 
-// tail is a writer that keeps the last bytes written to it. It never fails, and is safe for concurrent use.
+// tail is a writer that keeps the last bytes written to it. It never fails.
 type tail struct {
 	max  int
-	mu   sync.Mutex
 	kept []byte // at most twice max
 	lost bool   // something came before
 }
 
 func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.lost = t.lost || len(t.kept)+len(p) > t.max
 	t.kept = appendTail(t.kept, p[max(0, len(p)-t.max):], t.max)
 	return len(p), nil
@@ -190,8 +186,6 @@ func (t *tail) Write(p []byte) (int, error) {
 // String returns what is kept, as valid UTF-8. If something came before it, it begins at the start of a line where
 // there is one.
 func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	s := string(t.kept[max(0, len(t.kept)-t.max):])
 	if _, rest, _ := strings.Cut(s, "\n"); t.lost && rest != "" {
 		s = rest

@@ -266,11 +266,9 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	if err != nil {
 		report = verify.Report{Text: out.Text} // it has no readable claim, but the host may require something
 	}
-	if r.Type != classify.Completion && r.Type != classify.Status && report.OnlyNames() {
-		return autocontinue.Verification{}, nil
-	}
 	requirements, note, read := v.plan(out.PlanFile)
-	if len(requirements) == 0 && (len(report.Claims)+len(v.Commands) == 0 || report.OnlyNames() && v.untouched(ctx)) {
+	if r.Type != classify.Completion && r.Type != classify.Status && report.OnlyNames() ||
+		len(requirements) == 0 && (len(report.Claims)+len(v.Commands) == 0 || report.OnlyNames() && v.untouched(ctx)) {
 		return autocontinue.Verification{}, nil
 	}
 	review, err := v.Review(ctx, verify.Task{ID: out.Session, Text: out.Request}, requirements, report)
