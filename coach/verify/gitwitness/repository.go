@@ -164,10 +164,9 @@ func (r *repository) update(names []string, flags ...string) {
 
 // lstat returns what a name is. A name behind a symbolic link or a file is not there.
 func (r *repository) lstat(name string) (os.FileInfo, error) {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if info, err := os.Lstat(r.full(dir)); err == nil && !info.IsDir() {
-			return nil, os.ErrNotExist
-		}
+	dir := filepath.Dir(r.full(name))
+	if real, err := filepath.EvalSymlinks(dir); err != nil || !strings.EqualFold(real, dir) {
+		return nil, os.ErrNotExist
 	}
 	return os.Lstat(r.full(name))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -228,6 +229,29 @@ func TestHashesAndBranches(t *testing.T) {
 	for i, want := range []verify.Status{verify.Unverified, verify.Unverified, verify.Unverified, verify.Unverified} {
 		assert.Equal(t, want.String(), facts.Commits[i].Exists.String(), "nobody knows which one is meant")
 	}
+}
+
+// A short hash that two commits begin with names neither of them.
+func TestHashOfTwoCommits(t *testing.T) {
+	r := newRepo(t)
+	var script strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&script, "commit refs/heads/main\ncommitter a <a@example.org> %d +0000\ndata 1\nx\n\n", 1e9+i)
+	}
+	cmd := exec.Command("git", "fast-import", "--quiet")
+	cmd.Dir, cmd.Stdin = r.dir, strings.NewReader(script.String())
+	require.NoError(t, cmd.Run())
+	seen := map[string]bool{}
+	for hash := range strings.FieldsSeq(r.git("log", "--format=%H", "main")) {
+		if short := hash[:4]; seen[short] {
+			fact := r.look(verify.Query{Commits: []string{short}}).Commits[0]
+			assert.Equal(t, verify.Unverified.String(), fact.Exists.String())
+			assert.Equal(t, "more than one commit can be meant", fact.Why)
+			return
+		}
+		seen[hash[:4]] = true
+	}
+	t.Fatal("no two hashes begin alike")
 }
 
 func TestRemovedFolder(t *testing.T) {
