@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,17 +72,17 @@ const (
 	replyOther    Reply = "other"     // anything else, such as a new task
 )
 
-var replyPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	const gap = `[\s.,;:!?，。、！？]+`
-	forms := map[string]string{
-		"before": `^(?:%s)` + gap, "yes": `^(?:%s)` + gap, "after": `(?:%s)$`,
-		"join": `[.,;:!?，。、；！？…\n]+\s*| (?:%s) `,
-	}
-	all := make(map[string]*regexp.Regexp)
-	for kind, list := range entries(repliesText) {
-		all[kind] = regexp.MustCompile(fmt.Sprintf(cmp.Or(forms[kind], `^(?:%s)$`), strings.Join(list, "|")))
-	}
-	return all
+// replyPatterns are replies.txt, as expressions for all the words of a reply. That for nudges and assents, which may
+// stand in a row, has one group for each of these kinds.
+var replyPatterns = sync.OnceValue(func() (p struct{ thanks, row, answer *regexp.Regexp }) {
+	const gap = `[\s.,;:!?，。、！？…¡¿"'` + "`]+"
+	table := entries(repliesText)
+	any := func(kind string) string { return "(?:" + strings.Join(table[kind], "|") + ")" }
+	before, after := "^(?:(?:"+any("before")+gap+")*", any("after")+"*(?:$|"+gap+"|"+gap+any("join")+" ))+$"
+	p.thanks = regexp.MustCompile(before + any("thanks") + after)
+	p.row = regexp.MustCompile(before + "(?:(" + any("nudge") + ")|(" + any("assent") + "))" + after)
+	p.answer = regexp.MustCompile(before + any("answer") + after)
+	return p
 })
 
 const maxReply = 120 // characters of a nudge or an answer: longer words ask for something
@@ -107,70 +105,25 @@ func (r Reply) Means(asked, promised bool) (goOn, answers bool) {
 
 // ReadReply tells what the human's next words were, by a table of phrases in the languages of the heuristic.
 func ReadReply(words string) Reply {
-	words = spoken(words)
+	words = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(words, "’", "'")), " "))
+	words = strings.Trim(words, " .!?,;:…。、！？¡¿\"'`")
 	switch {
 	case words == "":
 		return replyNone
 	case utf8.RuneCountInString(words) > maxReply:
 		return replyOther
-	case is("nudge", words):
-		return replyNudge
-	case is("assent", words):
-		return replyAssent
+	case replyPatterns().thanks.MatchString(words):
+		return replyOther
 	}
-	if kind := inARow(words); kind != "" {
-		return kind
-	}
-	bare := bareWords(words)
-	switch rest := replyPatterns()["yes"].ReplaceAllString(bare, ""); {
-	case rest != bare && is("nudge", bareWords(spoken(rest))):
+	switch row := replyPatterns().row.FindStringSubmatch(words); {
+	case row != nil && row[1] != "" && row[2] != "":
 		return replyYesNudge
-	case is("answer", words), is("answer", bare):
+	case row != nil && row[1] != "":
+		return replyNudge
+	case row != nil:
+		return replyAssent
+	case replyPatterns().answer.MatchString(words):
 		return replyAnswer
 	}
 	return replyOther
-}
-
-func is(kind, words string) bool { return replyPatterns()[kind].MatchString(words) }
-
-func spoken(words string) string {
-	words = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(words, "’", "'")), " "))
-	return strings.Trim(words, " .!?,;:…。、！？¡¿\"'`")
-}
-
-// bareWords is spoken words without how politely.
-func bareWords(words string) string {
-	for range 4 {
-		rest := replyPatterns()["before"].ReplaceAllString(words, "")
-		rest = replyPatterns()["after"].ReplaceAllString(rest, "$1")
-		if rest = spoken(rest); rest == "" || rest == words {
-			break
-		}
-		words = rest
-	}
-	return words
-}
-
-// inARow tells what several phrases in a row are, "" where one of them is neither a nudge nor an assent.
-func inARow(words string) (kind Reply) {
-	for _, part := range replyPatterns()["join"].Split(words, -1) {
-		bare := bareWords(spoken(part))
-		found := replyNone
-		manners := is("before", bare+" ") // "ok" and "great" before a nudge
-		switch {
-		case is("nudge", bare):
-			found = replyNudge
-		case is("assent", bare) && !manners:
-			found = replyAssent
-		case bare == "", manners, is("after", " "+bare):
-			continue
-		default:
-			return ""
-		}
-		if kind != "" && kind != found {
-			found = replyYesNudge
-		}
-		kind = found
-	}
-	return kind
 }
