@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,17 +76,7 @@ type event struct {
 // nothing of the payload except names of keys.
 func (h Host) read(payload []byte) (event, error) {
 	e := event{host: h}
-	var members map[string]json.RawMessage
-	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &members)
-	maps.DeleteFunc(members, func(key string, _ json.RawMessage) bool {
-		return key != strings.ToLower(key) // package json would take it for the one in lower case
-	})
-	if err == nil {
-		var exact []byte
-		if exact, err = json.Marshal(members); err == nil {
-			err = json.Unmarshal(exact, &e)
-		}
-	}
+	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &e)
 	e.kind = kinds[e.Name]
 	e.adapt()
 	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)

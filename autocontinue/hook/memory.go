@@ -32,12 +32,9 @@ type memory struct {
 
 	Rested bool `json:"rested,omitempty"` // the agent stopped at the last pause
 
-	// Of a host whose pauses have no message, and which counts over the whole session how often a hook continued the
-	// agent.
+	// Of a host whose pauses have no message.
 	Printed   string `json:"printed,omitempty"`    // what the agent printed last
 	PrintedIn string `json:"printed_in,omitempty"` // the host's ID of the prompt that it was about
-	Loops     int    `json:"loops,omitempty"`      // the host's count after the last pause
-	Base      int    `json:"base,omitempty"`       // and before the human's last words
 
 	Transcript transcript.State `json:"transcript,omitzero"` // what the transcript said, as far as it was read
 }
@@ -47,11 +44,7 @@ func (m memory) heard(e event) memory {
 	m.Events++
 	switch {
 	case e.fromHuman(m):
-		m = memory{
-			Events: m.Events, Began: cmp.Or(m.Began, e.Dir), Pauses: m.Pauses, ID: m.ID, Same: m.Same,
-			Loops: m.Loops, Base: m.Loops,
-			Transcript: m.Transcript,
-		}
+		m.Began, m.Rested, m.Printed, m.PrintedIn = cmp.Or(m.Began, e.Dir), false, "", ""
 		m.Transcript.Sent(false)
 	case e.kind == printed:
 		text := e.Message.text
@@ -74,13 +67,6 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 	m.Pauses++
 	m.Rested, m.Printed, m.PrintedIn = !continued, "", ""
 	m.Transcript.Sent(continued && e.host.echoes())
-	if e.Loop < m.Base {
-		m.Base = 0
-	}
-	m.Loops = e.Loop
-	if continued {
-		m.Loops++
-	}
 	return m.again(out.ID)
 }
 
@@ -98,15 +84,6 @@ func (m memory) again(id string) memory {
 // heldFor returns what the agent printed last after the prompt that a pause is about.
 func (m memory) heldFor(e event) (string, bool) {
 	return m.Printed, m.Printed != "" && m.PrintedIn == e.Generation
-}
-
-// inTurn returns the event with the host's count as one since the human's last words. A count that is lower than the
-// one before them began anew.
-func (m memory) inTurn(e event) event {
-	if e.Loop >= m.Base {
-		e.Loop -= m.Base
-	}
-	return e
 }
 
 // id returns the ID of a pause, which all hooks of it know. It is empty if nothing names the pause.
@@ -130,7 +107,7 @@ func (m memory) knows(e event, t transcript.Trace) bool {
 // and Gemini CLI tells the time of the event. For the others it is the transcript's ID of the message, if the
 // transcript shows that message. All hooks of a pause also know whether a hook continued the agent before.
 func (m memory) candidate(e event, t transcript.Trace) string {
-	active := ":" + strconv.FormatBool(m.inTurn(e).active())
+	active := ":" + strconv.FormatBool(e.active())
 	t.Old = false
 	switch {
 	case e.Generation != "":
@@ -147,13 +124,12 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 // when a hook continued the agent: that opens no turn. Text is the message of the event, else the one that the memory
 // holds, else the transcript's; if the host's message accumulates, it is the last message, if the transcript has that.
 func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
-	turn := m.inTurn(e)
-	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: max(t.Continues, turn.Loop, 0)}
+	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: t.Continues}
 	prompt := e.Prompt.text
 	if !plaintext.IsBlank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.Transcript.IsOurs(prompt) {
 		out.Request = strings.ToValidUTF8(prompt[:min(len(prompt), maxRequest)], "")
 	}
-	if !turn.active() {
+	if !e.active() {
 		out.Turn = t.Turn
 	}
 	message := e.Message
@@ -197,7 +173,7 @@ func (m memory) hold(e event, t transcript.Trace, message bool, continues int) s
 	case len(e.Crons) > 0:
 		return "a scheduled prompt"
 	}
-	switch lost := m.Pauses == 0 && m.inTurn(e).active(); {
+	switch lost := m.Pauses == 0 && e.active(); {
 	case !message:
 		return "there is no message of the agent to judge"
 	case lost && (t.Err != nil || e.host.echoes() && continues == 0):
