@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,21 +133,15 @@ func problems(output string) (bad, good bool) {
 	return bad, good && !bad
 }
 
-// printedStatus returns the exit status that the script printed. Lines that do not agree tell none.
+// printedStatus returns the exit status that the script printed on one line. Two such lines tell none.
 func (e effect) printedStatus(output string) (n int, ok bool) {
-	before, after, _ := strings.Cut(e.Printed, "$")
-	for line := range strings.Lines(output) {
-		rest, is := strings.CutPrefix(strings.TrimSpace(plaintext.StripEscapes(line)), before)
-		m := pattern("status").FindStringSubmatch(rest)
-		if !is || m == nil || m[2] != after && (after == "" || !strings.HasPrefix(m[2], after)) {
-			continue
-		}
-		if ok && number(m[1]) != n {
-			return 0, false
-		}
-		n, ok = number(m[1]), true
+	before, after, _ := strings.Cut(regexp.QuoteMeta(e.Printed), `\$`)
+	line := regexp.MustCompile(`(?m)^[ \t]*` + before + `[ \t]*([0-9]{1,3})[ \t]*` + cmp.Or(after, `\r?$`))
+	all := line.FindAllStringSubmatch(plaintext.StripEscapes(output), 2)
+	if len(all) != 1 {
+		return 0, false
 	}
-	return n, ok
+	return number(all[0][1]), true
 }
 
 // maxOutput is how many bytes of a command's output are read, from its end: that is where test runners sum up.
@@ -158,62 +154,51 @@ type report struct {
 }
 
 func readReport(output string) (r report) {
-	ran, ok := 0, false
+	ran, ok := false, false
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(plaintext.StripEscapes(line))
+		is := func(name string) bool { return pattern(name).MatchString(line) }
 		switch {
 		case line == "":
-		case pattern("fails").MatchString(line):
+		case is("fails"):
 			r.failed = true
-		case pattern("none").MatchString(line):
+		case is("none"):
 			r.empty = true
-		case pattern("passes").MatchString(line): // the name of a test may count things, too
+		case is("passes"): // the name of a test may count things, too
 			r.passed = true
 		case line == "OK":
 			ok = true
-		default:
-			ran += r.count(line)
+		case len(line) <= 300 && strings.ContainsAny(line, "0123456789"):
+			ran = r.count(line) || ran
 		}
 	}
-	r.passed = r.passed || ok && ran > 0
-	r.empty = r.empty && !r.passed && ran == 0
+	r.passed = r.passed || ok && ran
+	r.empty = r.empty && !r.passed && !ran
 	return r
 }
 
-// count takes in what a line counts, and returns how many tests it says there were.
-func (r *report) count(line string) (ran int) {
-	if len(line) > 300 || !strings.ContainsAny(line, "0123456789") {
-		return 0
-	}
-	passed, failed, counted := 0, 0, false
-	take := func(n int, word string) {
-		switch word = strings.ToLower(word); {
-		case strings.HasPrefix(word, "pass") || strings.HasPrefix(word, "succe"):
-			passed += n
-		case strings.HasPrefix(word, "fail") || strings.HasPrefix(word, "err") || word == "broken":
-			failed += n
-			counted = true
-		default:
-			ran += n
-		}
-	}
-	for _, m := range pattern("labels").FindAllStringSubmatch(line, -1) {
-		take(number(m[2]), m[1])
-	}
+// count takes in what a line counts, and reports whether it says that there were tests.
+func (r *report) count(line string) (ran bool) {
+	counts := pattern("labels").FindAllString(line, -1)
 	rest := pattern("labels").ReplaceAllString(line, " ")
-	pairs := pattern("pairs").FindAllStringSubmatch(rest, -1)
-	others := pattern("pairs").ReplaceAllString(rest, " ")
-	sum := strings.HasPrefix(line, "test result: ") || len(pattern("word").FindAllString(others, 6)) <= 5
-	if sum { // not a sentence
-		for _, m := range pairs {
-			take(number(m[1]), m[3])
+	others := pattern("word").FindAllString(pattern("pairs").ReplaceAllString(rest, " "), 6)
+	if strings.HasPrefix(line, "test result: ") || len(others) <= 5 { // not a sentence
+		counts = append(counts, pattern("pairs").FindAllString(rest, -1)...)
+	}
+	unfailed, failed := false, false
+	for _, c := range counts {
+		some := strings.ContainsAny(c, "123456789")
+		switch {
+		case pattern("count-failed").MatchString(c):
+			failed, unfailed = failed || some, unfailed || !some
+		case pattern("count-passed").MatchString(c):
+			r.passed = r.passed || some
+		default:
+			ran = ran || some
 		}
 	}
-	if m := pattern("tap").FindStringSubmatch(line); m != nil {
-		take(number(m[2]), m[1])
-	}
-	r.failed = r.failed || failed > 0
-	r.passed = r.passed || passed > 0 || counted && failed == 0 && ran > 0
+	r.failed = r.failed || failed
+	r.passed = r.passed || unfailed && !failed && ran
 	return ran
 }
 
