@@ -2,7 +2,7 @@ package transcript
 
 import (
 	"bufio"
-	"bytes"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -14,6 +14,7 @@ const maxLine = 4 << 20 // bytes of a line; a longer one is left out
 
 // lines reads a file's lines. It holds no more than one of them.
 type lines struct {
+	ctx  context.Context // ends the lines
 	r    *bufio.Reader
 	next int64 // where the next line begins
 
@@ -28,13 +29,17 @@ type lines struct {
 	isJSON bool
 }
 
-func newLines(r io.ReaderAt, at, size int64) *lines {
-	return &lines{r: bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 256<<10), next: at}
+func newLines(ctx context.Context, r io.ReaderAt, at, size int64) *lines {
+	return &lines{ctx: ctx, r: bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 256<<10), next: at}
 }
 
 // scan goes to the next line. It reports false at the end of the file and after an error.
 func (l *lines) scan() bool {
 	l.text, l.at, l.long = l.text[:0], l.next, false
+	if l.no%256 == 255 && l.ctx.Err() != nil {
+		l.err = context.Cause(l.ctx)
+		return false
+	}
 	for {
 		part, err := l.r.ReadSlice('\n')
 		l.next += int64(len(part))
@@ -57,10 +62,11 @@ func (l *lines) scan() bool {
 	}
 }
 
-func (l *lines) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
-
-// read reads the line. Seen are the IDs of the last messages, the last one last.
+// read reads the line. Seen are the IDs of the last messages, the last one last. What a long one held is lost.
 func (l *lines) read(f Format, subagent bool, seen []string) line {
+	if l.long {
+		return line{entries: []entry{{kind: lost}}}
+	}
 	return read(f, l.value, "offset:"+strconv.FormatInt(l.at, 10), subagent, seen)
 }
 

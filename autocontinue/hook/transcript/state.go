@@ -57,9 +57,6 @@ func (s *State) Sent(echoes bool) {
 // A host may write the last lines a moment after it has called the hook, so Await reads again until done is satisfied,
 // for at most limit. When done is not satisfied then, the trace is Behind. A nil done is satisfied at once.
 func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) (t Trace) {
-	if ctx == nil {
-		panic("transcript: Await with a nil context")
-	}
 	end := time.After(limit)
 	for {
 		if err := s.readNew(ctx, src); err != nil {
@@ -102,29 +99,17 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)
-	skip := size-s.Offset > maxRead
-	if skip {
-		s.Offset = size - maxRead
+	l := newLines(ctx, r, max(s.Offset, size-maxRead), size)
+	if l.next > s.Offset {
 		s.add(entry{kind: lost})
+		l.scan() // it begins within a line
 	}
-	l := newLines(r, s.Offset, size)
-	for n := 0; l.scan(); n++ {
-		switch {
-		case n%256 == 255 && ctx.Err() != nil:
-			return context.Cause(ctx)
-		case skip && n == 0: // it begins within a line
-		case l.long:
-			s.add(entry{kind: lost})
-		default:
-			if !l.whole && !l.isJSON { // it is still being written
-				return nil
-			}
-			parsed := l.read(src.Format, src.Subagent, s.Messages)
-			s.Known = s.Known || parsed.known
-			s.move(parsed.dir)
-			for _, e := range parsed.entries {
-				s.add(e)
-			}
+	for l.scan() && (l.whole || l.isJSON || l.long) { // or it is still being written
+		parsed := l.read(src.Format, src.Subagent, s.Messages)
+		s.Known = s.Known || parsed.known
+		s.move(parsed.dir)
+		for _, e := range parsed.entries {
+			s.add(e)
 		}
 		s.Offset = l.next
 	}

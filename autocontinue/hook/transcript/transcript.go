@@ -47,7 +47,7 @@ const (
 // is not a transcript wraps [ErrFormat]. Other errors come from reading.
 func Open(r io.ReaderAt, size int64, name string) (*Transcript, error) {
 	t := &Transcript{r: r, size: size, name: name}
-	l := newLines(r, 0, size)
+	l := newLines(context.Background(), r, 0, size)
 	for l.no < maxHeadLines && l.next < maxHead && l.scan() {
 		f := formatOf(l.value)
 		if f == "" || t.Format != "" && f != t.Format {
@@ -123,19 +123,15 @@ type walk struct {
 }
 
 func (w *walk) lines(ctx context.Context) error {
-	l := newLines(w.r, 0, w.size)
+	l := newLines(ctx, w.r, 0, w.size)
 	unread, firstUnread, cutOff := 0, 0, false
 	for l.scan() {
-		if l.no%256 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		w.now = l.no
-		if l.long {
-			w.long++
-			w.state.add(entry{kind: lost})
-		}
 		parsed := l.read(w.Format, w.Subagent, w.state.Messages)
 		switch {
+		case l.long:
+			w.long++
+			w.state.add(parsed.entries[0])
 		case w.known(parsed):
 			w.state.move(parsed.dir)
 			w.agent = cmp.Or(parsed.agent, w.agent)
@@ -144,13 +140,10 @@ func (w *walk) lines(ctx context.Context) error {
 					return err
 				}
 			}
-			continue
-		case l.blank(), l.isJSON && formatOf(l.value) == "": // of a newer version
-			continue
-		}
-		cutOff = !l.isJSON && !l.whole
-		if unread++; unread == 1 {
-			firstUnread = l.no
+		case !blank(string(l.text)) && (!l.isJSON || formatOf(l.value) != ""): // or it is of a newer version
+			cutOff = !l.isJSON && !l.whole
+			unread++
+			firstUnread = cmp.Or(firstUnread, l.no)
 		}
 	}
 	if l.err != nil {
