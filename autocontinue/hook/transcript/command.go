@@ -46,7 +46,7 @@ type word struct {
 
 var commands = sync.OnceValue(func() *table {
 	t := &table{rules: make(map[string][]rule), lists: make(map[string][]string)}
-	for f := range rows(commandsText) {
+	for _, f := range rows(commandsText) {
 		switch f[0] {
 		case "named":
 			t.named = append(t.named, f[1:])
@@ -92,7 +92,7 @@ func kindsOf(words []string) []string {
 		}
 		kinds := r.kinds
 		if kinds[0] == kindTask {
-			kinds = tasksKinds(rest)
+			kinds = nameKinds(rest...)
 		}
 		own := kinds[0] == kindRun && plain != nil && plain[0] == "run" // the project's program
 		if r.flags == nil && !own && kinds[0] != kindRead && t.onlyTells(program, args) {
@@ -179,33 +179,17 @@ func programName(word string) string {
 
 func baseName(word string) string { return word[strings.LastIndexAny(word, `/\`)+1:] }
 
-// tasksKinds says what tasks with such names do together: whether they edit, and the strongest check.
-func tasksKinds(names []string) (kinds []string) {
-	var all []string
+// nameKinds says what scripts or targets do together by their names: "test:unit", "check-types", "lint:fix".
+func nameKinds(names ...string) []string {
+	t := commands()
+	var parts []string
 	for _, name := range names {
 		if !strings.Contains(name, "=") { // a variable of make
-			all = append(all, nameKinds(name)...)
+			parts = append(parts, strings.FieldsFunc(strings.ToLower(baseName(name)), func(c rune) bool {
+				return strings.ContainsRune("-_:./@ ", c)
+			})...)
 		}
 	}
-	for _, kind := range []string{kindEdit, kindTest, kindBuild, kindLint, kindRun, kindElsewhere, kindRead} {
-		if slices.Contains(all, kind) { // the strongest first
-			if kinds = append(kinds, kind); kind != kindEdit {
-				return kinds
-			}
-		}
-	}
-	if kinds == nil {
-		return []string{kindRun}
-	}
-	return kinds
-}
-
-// nameKinds says what a script or a target does by its name: "test:unit", "check-types", "lint:fix".
-func nameKinds(name string) []string {
-	t := commands()
-	parts := strings.FieldsFunc(strings.ToLower(baseName(name)), func(c rune) bool {
-		return strings.ContainsRune("-_:./@ ", c)
-	})
 	isSaid := func(kind string) bool {
 		return slices.ContainsFunc(t.lists["name "+kind], func(word string) bool { return slices.Contains(parts, word) })
 	}
@@ -234,8 +218,6 @@ func bare(words []string) []string {
 			return words
 		case len(rest) == 0:
 			return words
-		case name == "command" && strings.EqualFold(rest[0], "-v"):
-			return []string{"type"}
 		case slices.Contains(t.lists["wraps 0"], name):
 			words = t.afterFlags(rest)
 		case slices.Contains(t.lists["wraps 1"], name):

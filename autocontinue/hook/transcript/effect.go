@@ -337,7 +337,7 @@ type tool struct {
 	dir   string // where it works, when the call names a folder
 }
 
-var toolRules = sync.OnceValue(func() [][]string { return slices.Collect(rows(toolsText)) })
+var toolRules = sync.OnceValue(func() [][]string { return rows(toolsText) })
 
 // kindOfTool returns the kind that tools.txt gives a tool, or an agent, by its name, letter case aside.
 func kindOfTool(name string, agent bool) string {

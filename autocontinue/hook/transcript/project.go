@@ -92,7 +92,7 @@ func isTemporary(name string) bool { return pattern("temporary").MatchString(nam
 
 // isScratch reports whether a file does not belong to a project by its name: a device, a log, what a build makes.
 func isScratch(name string) bool {
-	return isRow(filesText, "artifact", baseName(strings.TrimSuffix(name, "/"))) || pattern("scratch").MatchString(name)
+	return isFile("artifact", baseName(strings.TrimSuffix(name, "/"))) || pattern("scratch").MatchString(name)
 }
 
 // isCode reports whether an edit of a file needs a check.
@@ -100,20 +100,20 @@ func isCode(name string) bool {
 	base := strings.ToLower(baseName(name))
 	ext := path.Ext(base)
 	switch {
-	case isRow(filesText, "document", base):
+	case isFile("document", base):
 		return false
-	case !isRow(filesText, "document", ext):
+	case !isFile("document", ext):
 		return true
 	case ext == ".txt" || ext == ".mdx":
 		word := base[:strings.IndexAny(base, "-_.")] // "requirements-dev.txt"
-		inTests := func(part string) bool { return isRow(filesText, "test-data", part) }
+		inTests := func(part string) bool { return isFile("test-data", part) }
 		folders := strings.Split(strings.ToLower(slashed(name)), "/")
-		return isRow(filesText, "code-text", word) || slices.ContainsFunc(folders, inTests)
+		return isFile("code-text", word) || slices.ContainsFunc(folders, inTests)
 	}
 	return false
 }
 
 // isSource reports whether a file holds source code: it must be built or loaded again when it moves.
 func isSource(name string) bool {
-	return name == "" || isRow(filesText, "source", strings.ToLower(path.Ext(name)))
+	return name == "" || isFile("source", strings.ToLower(path.Ext(name)))
 }

@@ -103,6 +103,7 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 	if l.next > s.Offset {
 		s.add(entry{kind: lost})
 		l.scan() // it begins within a line
+		s.Offset = l.next
 	}
 	for l.scan() && (l.whole || l.isJSON || l.long) { // or it is still being written
 		parsed := l.read(src.Format, src.Subagent, s.Messages)

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	_ "embed"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,23 +25,13 @@ var (
 )
 
 // rows returns the words of each line of a table, without comments.
-func rows(text string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for line := range strings.Lines(text) {
-			if f := strings.Fields(line); len(f) > 1 && f[0][0] != '#' && !yield(f) {
-				return
-			}
+func rows(text string) (all [][]string) {
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 1 && f[0][0] != '#' {
+			all = append(all, f)
 		}
 	}
-}
-
-func isRow(text, kind, word string) bool {
-	for row := range rows(text) {
-		if row[0] == kind && slices.Contains(row[1:], word) {
-			return true
-		}
-	}
-	return false
+	return all
 }
 
 // entries returns the lines of a table by their first word, without it.
@@ -66,6 +55,13 @@ var (
 		return all
 	})
 )
+
+// isFile reports whether a name or an extension is of a kind of files.txt.
+func isFile(kind, name string) bool {
+	return slices.ContainsFunc(rows(filesText), func(row []string) bool {
+		return row[0] == kind && slices.Contains(row[1:], name)
+	})
+}
 
 func isPhrase(kind, text string) bool { return slices.Contains(phrases()[kind], text) }
 
