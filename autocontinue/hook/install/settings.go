@@ -53,15 +53,15 @@ func member(o *hujson.Object, key string) *hujson.Value {
 func textOf(v *hujson.Value) string { return v.Value.(hujson.Literal).String() }
 
 // lineIn returns the command line of this hook in one object, "" if there is none.
-func (h Hook) lineIn(o *hujson.Object) (line string, mixed bool) {
+func (h Hook) lineIn(o *hujson.Object) string {
 	for _, key := range []string{"command", "bash", "powershell"} {
 		if v := member(o, key); v != nil && v.Value.Kind() == '"' {
-			if runs, mixed := h.runs(textOf(v)); runs {
-				return textOf(v), mixed
+			if runs, _ := h.runs(textOf(v)); runs {
+				return textOf(v)
 			}
 		}
 	}
-	return "", false
+	return ""
 }
 
 // Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. The
@@ -89,10 +89,9 @@ func (h Hook) add(settings []byte, event string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := layoutOf(settings, object)
 	hooks := member(object, "hooks")
 	if hooks == nil {
-		return l.insert(root, 0, "hooks", map[string]any{event: []any{h.element(event)}}), nil
+		return insert(settings, root, 0, "hooks", map[string]any{event: []any{h.element(event)}}), nil
 	}
 	events, ok := hooks.Value.(*hujson.Object)
 	if !ok {
@@ -100,43 +99,24 @@ func (h Hook) add(settings []byte, event string) ([]byte, error) {
 	}
 	list := member(events, event)
 	if list == nil {
-		return l.insert(hooks, 1, event, []any{h.element(event)}), nil
+		return insert(settings, hooks, 1, event, []any{h.element(event)}), nil
 	}
 	if _, ok := list.Value.(*hujson.Array); !ok {
 		return nil, fmt.Errorf("%q is not an array", event)
 	}
-	return l.insert(list, 2, "", h.element(event)), nil
-}
-
-// layout is how a person laid JSON out. What is added has the same indentation and line breaks.
-type layout struct {
-	text          []byte
-	unit, newline string
-}
-
-func layoutOf(text []byte, root *hujson.Object) layout {
-	l := layout{text: text, unit: "  ", newline: "\n"}
-	if bytes.Contains(text, []byte("\r\n")) {
-		l.newline = "\r\n"
-	}
-	if len(root.Members) > 0 {
-		before := root.Members[0].Name.BeforeExtra
-		if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
-			l.unit = string(before[i+1:])
-		}
-	}
-	return l
+	return insert(settings, list, 2, "", h.element(event)), nil
 }
 
 // insert returns the text with one more value, the first of an object or an array that is depth levels below the
 // root. An element of an array has no key.
-func (l layout) insert(into *hujson.Value, depth int, key string, value any) []byte {
-	outer := "\n" + strings.Repeat(l.unit, depth)
-	added := outer + l.unit
+func insert(text []byte, into *hujson.Value, depth int, key string, value any) []byte {
+	const unit = "  "
+	outer := "\n" + strings.Repeat(unit, depth)
+	added := outer + unit
 	if key != "" {
 		added += string(encode(key, "", "")) + ": "
 	}
-	added += string(encode(value, outer[1:]+l.unit, l.unit))
+	added += string(encode(value, outer[1:]+unit, unit))
 	begin, values := into.StartOffset+1, 0
 	for range into.All() { // with itself
 		values++
@@ -147,7 +127,7 @@ func (l layout) insert(into *hujson.Value, depth int, key string, value any) []b
 	case begin == into.EndOffset-1:
 		added += outer
 	}
-	return slices.Concat(l.text[:begin], []byte(strings.ReplaceAll(added, "\n", l.newline)), l.text[begin:])
+	return slices.Concat(text[:begin], []byte(added), text[begin:])
 }
 
 // Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty is
@@ -161,15 +141,11 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	if hooks == nil {
 		return settings, 0, nil
 	}
-	for v := range hooks.All() {
-		if o, ok := v.Value.(*hujson.Object); ok {
-			line, mixed := h.lineIn(o)
-			if line != "" {
-				times++
-			}
-			if mixed {
-				err = fmt.Errorf("a line does more than run sidecoach: %.200q", line)
-			}
+	gone, lines := h.prune(hooks)
+	times = len(lines)
+	for _, line := range lines {
+		if _, mixed := h.runs(line); mixed {
+			err = fmt.Errorf("a line does more than run sidecoach: %.200q", line)
 		}
 	}
 	if err != nil || times == 0 {
@@ -177,7 +153,7 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	}
 	isHooks := func(m hujson.ObjectMember) bool { return textOf(&m.Name) == "hooks" }
 	isMore := func(m hujson.ObjectMember) bool { return textOf(&m.Name) != "version" }
-	if h.prune(hooks) {
+	if gone {
 		object.Members = without(object.Members, slices.IndexFunc(object.Members, isHooks), afterMember)
 		if !slices.ContainsFunc(object.Members, isMore) {
 			return nil, times, nil
@@ -186,31 +162,35 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	return root.Pack(), times, nil
 }
 
-// prune takes this hook out of v, and reports whether v is to go as a whole: it is this hook, or nothing is left in it.
-func (h Hook) prune(v *hujson.Value) (gone bool) {
+// prune takes this hook out of v, and returns its command lines. Gone says that v is to go as a whole: it is this hook,
+// or nothing is left in it.
+func (h Hook) prune(v *hujson.Value) (gone bool, lines []string) {
 	switch c := v.Value.(type) {
 	case *hujson.Array:
 		n := len(c.Elements)
 		for i := n - 1; i >= 0; i-- {
-			if h.prune(&c.Elements[i]) {
+			empty, found := h.prune(&c.Elements[i])
+			if lines = append(lines, found...); empty {
 				c.Elements = without(c.Elements, i, afterElement)
 			}
 		}
-		return n > 0 && len(c.Elements) == 0
+		return n > 0 && len(c.Elements) == 0, lines
 	case *hujson.Object:
-		if line, _ := h.lineIn(c); line != "" {
-			return true
+		if line := h.lineIn(c); line != "" {
+			return true, []string{line}
 		}
 		n := len(c.Members)
 		for i := n - 1; i >= 0; i-- {
-			if m := &c.Members[i]; h.prune(&m.Value) {
+			m := &c.Members[i]
+			empty, found := h.prune(&m.Value)
+			if lines = append(lines, found...); empty {
 				gone = gone || textOf(&m.Name) == "hooks" // without its list the rest means nothing
 				c.Members = without(c.Members, i, afterMember)
 			}
 		}
-		return gone || n > 0 && len(c.Members) == 0
+		return gone || n > 0 && len(c.Members) == 0, lines
 	}
-	return false
+	return false, nil
 }
 
 func afterElement(v *hujson.ArrayElement) *hujson.Extra { return &v.AfterExtra }
