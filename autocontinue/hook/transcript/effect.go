@@ -68,7 +68,13 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	case "find", "fd":
 		effects = w.find(args)
 	case "git":
-		kinds = w.git(&e, args, kinds)
+		if i := slices.Index(args, "-C"); i >= 0 && i+1 < len(args) {
+			at := *w
+			at.dir, w = w.resolve(args[i+1]), &at
+		}
+		if plain := commands().plain(name, args); kinds[0] == kindEdit && among(" rm mv ", plain[0]) {
+			e.files(w, plain[0], plain[1:])
+		}
 	case "make", "gmake":
 		e.Script = w.resolve("Makefile")
 	default:
@@ -137,9 +143,14 @@ func documentsOf(args []string) []string {
 // edit adds files of the project. Others count as elsewhere.
 func (e *effect) edit(w *walker, files ...string) {
 	for _, f := range files {
-		switch f = w.resolve(f); {
+		f = w.resolve(f)
+		at := f
+		if f == "" && w.dir != "" {
+			at = w.dir + "/x"
+		}
+		switch {
 		case isScratch(f):
-		case !w.project.holds(f):
+		case !w.project.holds(at):
 			e.Elsewhere = true
 		default:
 			e.Edits = append(e.Edits, f)
@@ -189,23 +200,6 @@ func (e *effect) files(w *walker, name string, args []string) {
 		e.Removes = true
 	}
 	e.Layout = name != "tee" && name != "truncate" && len(e.Edits) > 0 && !slices.ContainsFunc(e.Edits, isSource)
-}
-
-// git says which files git moves or removes, and returns what its command does.
-func (w *walker) git(e *effect, args []string, kinds []string) []string {
-	in := w.dir
-	if i := slices.Index(args, "-C"); i >= 0 && i+1 < len(args) {
-		in = w.resolve(args[i+1])
-	}
-	plain := commands().plain("git", args)
-	switch {
-	case kinds[0] != kindEdit && kinds[0] != kindMove:
-	case in != "" && !w.project.holds(in+"/x"):
-		return []string{kindElsewhere}
-	case plain[0] == "rm" || plain[0] == "mv":
-		e.files(w, plain[0], plain[1:])
-	}
-	return kinds
 }
 
 // scriptKinds says what a program without a rule does: a script by its name, code by what is in it.
