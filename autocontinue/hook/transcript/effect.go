@@ -25,10 +25,9 @@ type effect struct {
 	Name      string             `json:"name,omitempty"`   // the command, for people
 	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
-	Printed   string             `json:"printed,omitempty"`  // how a later command prints the exit status: "exit: $"
-	Echoes    []string           `json:"echoes,omitempty"`   // lines of the output that the script prints itself
-	Chained   bool               `json:"chained,omitempty"`  // a check behind "&&" may be the one that failed
-	Filtered  bool               `json:"filtered,omitempty"` // a program such as "grep" reads its output
+	Printed   string             `json:"printed,omitempty"` // how a later command prints the exit status: "exit: $"
+	Echoes    []string           `json:"echoes,omitempty"`  // how lines begin that the script prints itself
+	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
 }
 
 func (e effect) matters() bool {

@@ -102,14 +102,16 @@ func (e effect) shown(output string) classify.CheckOutcome {
 func (e effect) seen(r result, output string) classify.CheckOutcome {
 	quiet, blank := e.quiet(), true
 	for line := range strings.Lines(output) {
-		blank = blank && (plaintext.IsBlank(line) || slices.Contains(e.Echoes, plaintext.Redact(strings.TrimSpace(line))))
+		line = plaintext.Redact(strings.TrimSpace(line)) + "\n"
+		printed := func(echo string) bool { return strings.HasPrefix(line, echo) }
+		blank = blank && (plaintext.IsBlank(line) || slices.ContainsFunc(e.Echoes, printed))
 	}
 	bad, good := problems(output)
 	switch {
 	case bad:
 		return classify.OutcomeFailed
 	case good,
-		quiet && blank && (!r.failed || e.Filtered && r.known && r.exit == 1), // a "grep" found nothing
+		quiet && blank && (!r.failed || r.known && r.exit == 1), // a "grep" found nothing
 		!quiet && !blank && !r.failed && e.Check == classify.CheckRun,
 		e.Check == classify.CheckCommit && pattern("committed").MatchString(output):
 		return classify.OutcomePassed

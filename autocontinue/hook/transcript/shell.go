@@ -27,9 +27,8 @@ type walker struct {
 	vars    map[string]string // set by the script to plain words
 	written map[string]string // files that the script writes from a here-document
 
-	echoes    []string // lines that the script prints itself
-	functions []string // declared by the script; their bodies were walked through
-	nested    int
+	echoes []string // lines that the script prints itself, up to what is not known
+	nested int
 
 	errexit, pipefail bool
 }
@@ -91,28 +90,16 @@ func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 
 // printsStatus notes how the next statement prints the exit status of this one, if it does.
 func (w *walker) printsStatus(s, next *syntax.Stmt, effects []effect) {
-	name, head := "$?", ""
-	if first := pipeHead(s); first != s && !w.pipefail {
-		name, head = "${PIPESTATUS[0]}", nameOf(bare(w.simple(first)))
-	}
-	before, after, ok := strings.Cut(w.echo(next), name)
+	before, after, ok := strings.Cut(w.echo(next), "$?")
 	if !ok || s.Background || strings.Contains(before, "$") {
 		return
 	}
 	after, _, _ = strings.Cut(after, "$") // its value is not known
 	for i := range effects {
-		if e := &effects[i]; head == "" && e.Status == statusKept || head != "" && e.Name == head {
+		if e := &effects[i]; e.Status == statusKept {
 			e.Printed = strings.TrimSpace(before) + "$" + strings.TrimSpace(after)
 		}
 	}
-}
-
-// pipeHead returns the first command of a pipe, and any other statement itself.
-func pipeHead(s *syntax.Stmt) *syntax.Stmt {
-	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
-		return pipeHead(b.X)
-	}
-	return s
 }
 
 func nameOf(words []string) string { return plaintext.Line(strings.Join(words, " "), maxCommand) }
@@ -169,15 +156,12 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 	case *syntax.Subshell:
 		inner := *w
 		effects = inner.list(c.Stmts)
-		w.echoes, w.functions = inner.echoes, inner.functions
+		w.echoes = inner.echoes
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			effects = w.stmt(c.Stmt)
 		}
 	case *syntax.FuncDecl:
-		if c.Name != nil {
-			w.functions = append(w.functions, c.Name.Value)
-		}
 		effects = lower(w.stmt(c.Body), statusLost)
 	default: // a condition or a loop
 		effects = w.within(c)
@@ -221,9 +205,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 		}
 		return append(left, right...)
 	case syntax.OrStmt:
-		if !w.keepsFailure(c.Y) {
-			lower(left, statusLost)
-		}
+		lower(left, statusLost)
 		echoes := w.echoes
 		right := w.stmt(c.Y)
 		w.echoes = echoes // what is printed there speaks of a failure
@@ -236,26 +218,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 	if slices.ContainsFunc(left, effect.verifies) { // "go test | prettify" runs no program of the project
 		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
 	}
-	words := bare(w.simple(c.Y))
-	const readers = " grep egrep rg ag head tail cat tee sed awk sort uniq cut less more tac tr fold wc "
-	filters := len(words) > 0 && among(readers, programName(words[0]))
-	for i := range left {
-		left[i].Filtered = left[i].Filtered || filters
-	}
 	return append(left, right...)
-}
-
-// keepsFailure reports whether a command after "||" keeps the failure of the one before.
-func (w *walker) keepsFailure(s *syntax.Stmt) bool {
-	list := []*syntax.Stmt{s}
-	switch c := s.Cmd.(type) {
-	case *syntax.Block:
-		list = c.Stmts
-	case *syntax.Subshell:
-		list = c.Stmts
-	}
-	words := w.simple(list[len(list)-1])
-	return len(words) > 0 && among(" false exit return ", words[0]) && !(len(words) > 1 && words[1] == "0")
 }
 
 const shells = " sh bash zsh dash ksh fish cmd pwsh powershell "
@@ -263,7 +226,7 @@ const shells = " sh bash zsh dash ksh fish cmd pwsh powershell "
 // call walks through a simple command, or the script that it runs.
 func (w *walker) call(words []string, input string, writes []string) []effect {
 	words = bare(words)
-	if len(words) == 0 || slices.Contains(w.functions, words[0]) {
+	if len(words) == 0 {
 		return nil
 	}
 	switch programName(words[0]) {
@@ -280,8 +243,8 @@ func (w *walker) call(words []string, input string, writes []string) []effect {
 		}
 		return nil
 	case "echo":
-		if text := strings.TrimSpace(strings.Join(words[1:], " ")); len(w.echoes) < 10 && len(text) < 100 &&
-			!strings.Contains(text, "$") {
+		text, _, _ := strings.Cut(strings.TrimSpace(strings.Join(words[1:], " "))+"\n", "$")
+		if len(w.echoes) < 10 && len(text) < 100 && len(text) > 1 {
 			w.echoes = append(w.echoes, text)
 		}
 	}
