@@ -27,13 +27,13 @@ func TestSnippet(t *testing.T) {
 			Hooks   map[string][]map[string]any `json:"hooks"`
 		}
 		require.NoError(t, json.Unmarshal(h.Snippet(), &s), host)
-		require.Len(t, s.Hooks, len(hosts[host].events))
-		for _, event := range hosts[host].events {
+		require.Len(t, s.Hooks, len(hosts()[host].Events))
+		for _, event := range hosts()[host].Events {
 			require.Len(t, s.Hooks[event], 1)
 		}
 		rest, times, err := h.Remove(h.Snippet())
 		require.NoError(t, err)
-		assert.Equal(t, len(hosts[host].events), times)
+		assert.Equal(t, len(hosts()[host].Events), times)
 		assert.Nil(t, rest)
 		if (Hook{Host: host}).Writable() {
 			merged, err := h.Merge([]byte("{}\n"))
@@ -124,7 +124,7 @@ func TestMergeKeepsWhatItDoesNotKnow(t *testing.T) {
 	require.NoError(t, err)
 	back, times, err := h.Remove(got)
 	require.NoError(t, err)
-	assert.Equal(t, len(hosts[hook.Claude].events), times)
+	assert.Equal(t, len(hosts()[hook.Claude].Events), times)
 	assert.Equal(t, text, string(back))
 }
 
@@ -197,7 +197,7 @@ func FuzzMerge(f *testing.F) {
 		}
 		after, times, err := h.Remove(merged)
 		require.NoError(t, err)
-		require.GreaterOrEqual(t, times, len(hosts[hook.Claude].events))
+		require.GreaterOrEqual(t, times, len(hosts()[hook.Claude].Events))
 		require.Equal(t, withoutEmpty(t, before), withoutEmpty(t, after))
 	})
 }
@@ -213,7 +213,7 @@ func withoutEmpty(t *testing.T, text []byte) map[string]any {
 	var v map[string]any
 	require.NoError(t, json.Unmarshal(plain, &v))
 	if hooks, ok := v["hooks"].(map[string]any); ok {
-		for _, event := range hosts[hook.Claude].events {
+		for _, event := range hosts()[hook.Claude].Events {
 			if list, ok := hooks[event].([]any); ok && len(list) == 0 {
 				delete(hooks, event)
 			}

@@ -67,7 +67,7 @@ func (h Hook) lineIn(o *hujson.Object) string {
 // Merge returns settings in which the host runs the hook on its events. If it does already, they are the same. The
 // lines that another version wrote are replaced.
 func (h Hook) Merge(settings []byte) (merged []byte, err error) {
-	events := hosts[h.Host].events
+	events := hosts()[h.Host].Events
 	merged, times, err := h.Remove(settings)
 	if err != nil || times == len(events) && times == bytes.Count(settings, encode(h.line(), "", "")) {
 		return settings, err
