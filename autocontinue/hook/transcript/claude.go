@@ -60,7 +60,7 @@ func (l *line) claudeAnswer(v value, id string) {
 				l.add(entry{kind: message, id: id, group: group, text: b.text("text"), broke: broke})
 			}
 		case "tool_use":
-			t := tool{id: b.text("id"), name: b.text("name"), input: b.at("input"), dir: v.text("cwd")}
+			t := tool{id: b.text("id"), name: b.text("name"), input: b.at("input")}
 			l.add(entry{kind: call, group: group, tool: t})
 		}
 	}
@@ -73,7 +73,7 @@ func isHuman(v value) bool {
 
 func (l *line) claudeUser(v value) {
 	var words []string
-	results, pictures := false, false
+	results := false
 	for _, b := range claudeBlocks(v.at("message", "content")) {
 		switch b.text("type") {
 		case "text":
@@ -81,8 +81,6 @@ func (l *line) claudeUser(v value) {
 		case "tool_result":
 			results = true
 			l.add(entry{kind: outcome, result: claudeResult(b, v.at("toolUseResult"))})
-		case "image", "document":
-			pictures = true
 		}
 	}
 	switch turn := v.text("promptId"); {
@@ -90,8 +88,6 @@ func (l *line) claudeUser(v value) {
 		l.add(entry{kind: notice, summary: true})
 	case len(words) > 0:
 		l.add(claudeWords(strings.Join(words, "\n"), turn, !isHuman(v) || results))
-	case pictures && !results && isHuman(v):
-		l.add(entry{kind: human, turn: turn})
 	}
 }
 

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -327,7 +326,6 @@ type tool struct {
 	name  string
 	input value
 	patch string // a patch outside of the input
-	dir   string // where it works, when the call names a folder
 }
 
 var toolRules = sync.OnceValue(func() [][]string { return rows(toolsText) })
@@ -351,7 +349,7 @@ func (t tool) polls() string {
 
 // effects says what a call does in a project, from a folder, without secrets.
 func (t tool) effects(p project, dir string, secrets []string) []effect {
-	w := walker{project: p, dir: cmp.Or(t.dir, dir)}
+	w := walker{project: p, dir: dir}
 	e := effect{Name: t.name}
 	mask := func(s string) string { return plaintext.Redact(s, secrets...) }
 	in := t.input

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -119,11 +118,6 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 
 // open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
 func open(path, dir string) (*os.File, int64, error) {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		if home, err := os.UserHomeDir(); err == nil {
-			path = filepath.Join(home, rest)
-		}
-	}
 	if path == "" {
 		return nil, 0, errors.New("the host names none")
 	}
