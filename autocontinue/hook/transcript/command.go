@@ -31,18 +31,8 @@ type table struct {
 	named [][]string          // what parts of a name say together
 }
 
-// rule says what the commands that match its patterns do.
-type rule struct {
-	kinds    []string
-	programs []string
-	words    []word
-	flags    [][]string // alternatives of each
-}
-
-type word struct {
-	alternatives []string
-	skips        bool // other words may come before
-}
+// rule says what the commands that match its patterns do: the words of a line.
+type rule []string
 
 var commands = sync.OnceValue(func() *table {
 	t := &table{rules: make(map[string][]rule), lists: make(map[string][]string)}
@@ -50,31 +40,19 @@ var commands = sync.OnceValue(func() *table {
 		switch f[0] {
 		case "named":
 			t.named = append(t.named, f[1:])
-			continue
 		case "flags", "never", "name", "wraps":
 			t.lists[f[0]+" "+f[1]] = append(t.lists[f[0]+" "+f[1]], f[2:]...)
-			continue
 		case "values", "interprets", "neutral":
 			t.lists[f[0]] = append(t.lists[f[0]], f[1:]...)
-			continue
-		}
-		r := rule{kinds: strings.Split(f[0], ","), programs: strings.Split(f[1], "|")}
-		for _, w := range f[2:] {
-			w, skips := strings.CutPrefix(w, "...")
-			if alternatives := strings.Split(w, "|"); strings.HasPrefix(w, "-") {
-				r.flags = append(r.flags, alternatives)
-			} else {
-				r.words = append(r.words, word{alternatives, skips})
+		default:
+			for key := range strings.SplitSeq(f[1], "|") {
+				if f[0] == "runs" {
+					key = "runs " + key
+				} else if strings.Contains(key, "*") {
+					key = "*"
+				}
+				t.rules[key] = append(t.rules[key], f)
 			}
-		}
-		for _, key := range r.programs {
-			switch {
-			case f[0] == "runs":
-				key = "runs " + key
-			case strings.Contains(key, "*"):
-				key = "*"
-			}
-			t.rules[key] = append(t.rules[key], r)
 		}
 	}
 	return t
@@ -86,16 +64,16 @@ func kindsOf(words []string) []string {
 	program, args := programName(words[0]), words[1:]
 	plain := t.plain(program, args)
 	for _, r := range slices.Concat(t.rules[program], t.rules["*"]) {
-		rest, ok := r.fit(args, plain)
-		if !ok || !matches(r.programs, program) {
+		rest, flags, ok := r.fit(program, args, plain)
+		if !ok {
 			continue
 		}
-		kinds := r.kinds
+		kinds := strings.Split(r[0], ",")
 		if kinds[0] == kindTask {
 			kinds = nameKinds(rest...)
 		}
 		own := kinds[0] == kindRun && plain != nil && plain[0] == "run" // the project's program
-		if r.flags == nil && !own && kinds[0] != kindRead && t.onlyTells(program, args) {
+		if !flags && !own && kinds[0] != kindRead && t.onlyTells(program, args) {
 			return []string{kindRead}
 		}
 		return kinds
@@ -120,12 +98,12 @@ func (t *table) plain(program string, args []string) (plain []string) {
 func (t *table) onlyTells(program string, args []string) bool {
 	tells := func(a string) bool { return slices.Contains(t.lists["never *"], a) }
 	isLong := func(a string) bool { return len(a) > 2 && tells(a) } // "-h" is a host for some programs
-	return hasFlag(args, t.lists["never "+program]) || slices.ContainsFunc(args, isLong) ||
+	return hasFlag(args, strings.Join(t.lists["never "+program], "|")) || slices.ContainsFunc(args, isLong) ||
 		len(args) > 0 && tells(args[len(args)-1])
 }
 
 // hasFlag reports whether a flag is there, also with its value: "-run=^$" is "-run ^$".
-func hasFlag(args, alternatives []string) bool {
+func hasFlag(args []string, alternatives string) bool {
 	for i, a := range args {
 		if matches(alternatives, a) || i+1 < len(args) && matches(alternatives, a+"="+args[i+1]) {
 			return true
@@ -134,34 +112,44 @@ func hasFlag(args, alternatives []string) bool {
 	return false
 }
 
-// fit reports whether a command matches a rule. Rest is the last plain word that a pattern matched; for a pattern that
-// begins with "..." also the words after it.
-func (r rule) fit(args, plain []string) (rest []string, ok bool) {
+// fit reports whether a command matches a rule, and whether that asks for flags. Rest is the last plain word that a
+// pattern matched; for a pattern that begins with "..." also the words after it.
+func (r rule) fit(program string, args, plain []string) (rest []string, flags, ok bool) {
 	rest = plain
-	for _, w := range r.words {
-		n := slices.IndexFunc(plain, func(a string) bool { return matches(w.alternatives, a) })
-		if n < 0 || n > 0 && !w.skips {
-			return nil, false
+	for _, w := range r[2:] {
+		w, skips := strings.CutPrefix(w, "...")
+		if strings.HasPrefix(w, "-") {
+			if flags = true; !hasFlag(args, w) {
+				return nil, true, false
+			}
+			continue
+		}
+		n := slices.IndexFunc(plain, func(a string) bool { return matches(w, a) })
+		if n < 0 || n > 0 && !skips {
+			return nil, false, false
 		}
 		rest = plain[n : n+1]
-		if w.skips {
+		if skips {
 			rest = plain[n:]
 		}
 		plain = plain[n+1:]
 	}
-	return rest, !slices.ContainsFunc(r.flags, func(flag []string) bool { return !hasFlag(args, flag) })
+	return rest, flags, matches(r[1], program)
 }
 
 // matches reports whether a word is one of the alternatives, in which "*" stands for any characters.
-func matches(alternatives []string, word string) bool {
+func matches(alternatives, word string) bool {
 	hide := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // "*" stands for slashes, too
-	return slices.ContainsFunc(alternatives, func(p string) bool {
-		if !strings.Contains(p, "*") {
-			return p == word
+	for p := range strings.SplitSeq(alternatives, "|") {
+		like := false
+		if strings.Contains(p, "*") {
+			like, _ = path.Match(hide(p), hide(word))
 		}
-		ok, _ := path.Match(hide(p), hide(word))
-		return ok
-	})
+		if like || p == word {
+			return true
+		}
+	}
+	return false
 }
 
 // programName returns a program without its folder, its version and what a system adds to its name.
@@ -206,11 +194,11 @@ func bare(words []string) []string {
 	t := commands()
 	for len(words) > 0 {
 		name, rest := programName(words[0]), words[1:]
-		runsNext := func(r rule) bool { return slices.Contains(r.words[0].alternatives, rest[0]) }
+		runsNext := func(r rule) bool { return matches(r[2], rest[0]) }
 		switch {
 		case isAssignment(words[0]):
 			words = rest
-		case matches([]string{"python*", "pypy*", "py"}, name):
+		case matches("python*|pypy*|py", name):
 			module := t.afterFlags(rest)
 			if len(module) > 0 && slices.Contains(rest[:len(rest)-len(module)], "-m") {
 				return module // "python -m pytest"
@@ -240,8 +228,12 @@ func bare(words []string) []string {
 
 func (t *table) isTask(word string) bool {
 	return word == "test" ||
-		!strings.ContainsAny(word, "./") && !matches(t.lists["interprets"], word) && kindsOf([]string{word}) == nil &&
+		!strings.ContainsAny(word, "./") && !t.interprets(word) && kindsOf([]string{word}) == nil &&
 			nameKinds(word)[0] != kindRun
+}
+
+func (t *table) interprets(program string) bool {
+	return matches(strings.Join(t.lists["interprets"], "|"), program)
 }
 
 func (t *table) afterFlags(words []string) []string {

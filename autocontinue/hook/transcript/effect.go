@@ -117,7 +117,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		if kinds[0] == kindRemote && wrote {
 			e.Status = statusKept // whether a download succeeded is known
 		}
-		if e.Script == "" && matches(commands().lists["interprets"], name) && wrote {
+		if e.Script == "" && commands().interprets(name) && wrote {
 			e.Check = "" // code on the command line wrote the file
 		}
 	}
@@ -202,7 +202,7 @@ func (e *effect) files(w *walker, name string, args []string) {
 
 // scriptKinds says what a program without a rule does: a script by its name, code by what is in it.
 func (w *walker) scriptKinds(e *effect, name string, words []string, input string) []string {
-	if matches(commands().lists["interprets"], name) {
+	if commands().interprets(name) {
 		code, script := inlineCode(words[1:], input)
 		switch {
 		case code != "":
@@ -333,7 +333,7 @@ var toolRules = sync.OnceValue(func() [][]string { return rows(toolsText) })
 // kindOfTool returns the kind that tools.txt gives a tool, or an agent, by its name, letter case aside.
 func kindOfTool(name string, agent bool) string {
 	for _, row := range toolRules() {
-		if agent == (row[0] == "explorer") && matches(row[1:], strings.ToLower(name)) {
+		if agent == (row[0] == "explorer") && matches(strings.Join(row[1:], "|"), strings.ToLower(name)) {
 			return row[0]
 		}
 	}
