@@ -101,9 +101,6 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		case kindRead:
 		case kindRemote:
 			e.Check, e.Status, e.Elsewhere = classify.CheckRun, statusHidden, true
-			if i := slices.Index(args, "-o"); i >= 0 && i+1 < len(args) {
-				writes = append(writes, args[i+1])
-			}
 		default:
 			e.Check, e.Scope = classify.CheckKind(kind), scope(words)
 			e.Elsewhere = e.Elsewhere || kind == kindRun
@@ -112,14 +109,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	if len(writes) > 0 && (e.Check == "" || e.Check == classify.CheckRun) {
 		before := len(e.Edits)
 		e.edit(w, writes...)
-		wrote := len(e.Edits) > before
-		e.Makes = wrote && before == 0
-		if kinds[0] == kindRemote && wrote {
-			e.Status = statusKept // whether a download succeeded is known
-		}
-		if e.Script == "" && commands().interprets(name) && wrote {
-			e.Check = "" // code on the command line wrote the file
-		}
+		e.Makes = before == 0 && len(e.Edits) > 0
 	}
 	if e.matters() {
 		effects = append(effects, e)

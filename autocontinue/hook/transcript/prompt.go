@@ -18,13 +18,7 @@ func isPlain(text string) bool { return strings.TrimSpace(text) == plainMessage 
 // isOurFeedback reports whether a hook's words are ours. The hook's command and words of other hooks may stand beside.
 func isOurFeedback(feedback string) bool {
 	for line := range strings.Lines(feedback) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "- [") {
-			if _, rest, ok := strings.Cut(line, "]: "); ok {
-				line = rest
-			}
-		}
-		if plaintext.IsOurs(line) || line == plainMessage {
+		if line = pattern("feedback").ReplaceAllString(line, ""); plaintext.IsOurs(line) || isPlain(line) {
 			return true
 		}
 	}
@@ -47,16 +41,9 @@ func (f Format) IsNotice(prompt string) bool {
 	return startsWith(words, phrases()[string(f)]...)
 }
 
-// askedBelow is the heading below which Codex's desktop app and editor extensions put the human's words.
-const askedBelow = "## My request for Codex:\n"
-
-// withoutWrapping returns the human's words of a prompt, without what an editor has put around them.
+// withoutWrapping returns the human's words of a prompt, without what an editor or a desktop app has put around them.
 func withoutWrapping(prompt string) string {
-	prompt = strings.TrimSpace(pattern("wrapping").ReplaceAllString(prompt, ""))
-	if i := strings.LastIndex(prompt, "\n"+askedBelow); i >= 0 && strings.HasPrefix(prompt, "# ") {
-		return strings.TrimSpace(prompt[i+1+len(askedBelow):])
-	}
-	return prompt
+	return strings.TrimSpace(pattern("wrapping").ReplaceAllString(prompt, ""))
 }
 
 // Reply says what the human's words after a pause were.
