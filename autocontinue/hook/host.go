@@ -58,24 +58,19 @@ type reply struct {
 	Continue bool   `json:"continue,omitempty"`         // Cursor: the human's prompt may go ahead
 }
 
-// resume returns the reply that continues the agent with a message.
-func (h Host) resume(message string) reply {
-	switch h {
-	case Cursor:
+// reply returns what continues the agent with a message, or lets it stop with a note if there is none.
+func (h Host) reply(message, note string) reply {
+	switch {
+	case h == Cursor:
 		return reply{Message: message}
-	case Gemini:
+	case h == Gemini && message != "":
 		return reply{Decision: "deny", Reason: message}
-	}
-	return reply{Decision: "block", Reason: message}
-}
-
-// rest returns the reply that lets the agent stop.
-func (h Host) rest(note string) reply {
-	switch h {
-	case Cursor, Copilot: // they would show no note
-		return reply{}
-	case Gemini:
+	case h == Gemini:
 		return reply{Decision: "allow", Note: note}
+	case message != "":
+		return reply{Decision: "block", Reason: message}
+	case h == Copilot: // it would show no note
+		return reply{}
 	}
 	return reply{Note: note}
 }
@@ -86,7 +81,7 @@ func (h Host) Pass() []byte {
 	if h == Cursor {
 		return encode(reply{Continue: true})
 	}
-	return encode(h.rest(""))
+	return encode(h.reply("", ""))
 }
 
 // answer returns what to write to standard output: one line of JSON, or nothing. Note and notice are for the human.
@@ -97,9 +92,9 @@ func (e event) answer(d autocontinue.Decision, notice string) []byte {
 	case e.kind != stopped && e.kind != subagentStopped:
 		return encode(reply{Continue: e.kind == prompted})
 	case d.Action == autocontinue.Continue && !plaintext.IsBlank(d.Message):
-		return encode(e.host.resume(d.Message))
+		return encode(e.host.reply(d.Message, ""))
 	}
-	return encode(e.host.rest(strings.Trim(e.note(d)+"\n"+notice, "\n")))
+	return encode(e.host.reply("", strings.Trim(e.note(d)+"\n"+notice, "\n")))
 }
 
 // note returns what the human reads about the end of a loop, "" if there was none or the agent's own words say it.

@@ -95,8 +95,7 @@ type session struct {
 	cfg    Config
 	shadow bool
 
-	state  *autocontinue.State // as it was read with the memory; nil once the loop has it
-	memory memory              // with the transcript as this event read it
+	memory memory // with the transcript as this event read it
 	out    autocontinue.Output
 }
 
@@ -141,10 +140,10 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 	return ac.Handle(ctx, s.out)
 }
 
-// read reads the memory, and the state that belongs to it.
+// read reads the memory.
 func (s *session) read(ctx context.Context) error {
-	state, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
-	s.state, s.memory = &state, m.memory
+	_, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
+	s.memory = m.memory
 	return err
 }
 
@@ -187,12 +186,8 @@ func (s *session) await(ctx context.Context) (t transcript.Trace, failed error) 
 	return t, failed
 }
 
-// Load returns the state, at first the one that belongs to the memory that the output was made with.
+// Load returns the state.
 func (s *session) Load(ctx context.Context, _ string) (autocontinue.State, error) {
-	if state := s.state; state != nil {
-		s.state = nil
-		return *state, ctx.Err()
-	}
 	state, _, err := s.cfg.Sessions.Load(ctx, s.event.key())
 	return state, err
 }
