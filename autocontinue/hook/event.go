@@ -135,9 +135,6 @@ func (e *event) adapt() {
 		if ofCopilot != nil && ofCopilot[1] != e.Session {
 			e.Transcript = ""
 		}
-		if e.kind == subagentStopped {
-			e.kind = other
-		}
 	}
 	if e.kind == subagentStopped {
 		e.Transcript = e.AgentTranscript

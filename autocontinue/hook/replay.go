@@ -81,10 +81,7 @@ func Replay(
 
 // at returns the event of a pause as the host would have reported it.
 func (e event) at(t transcript.Trace) event {
-	switch {
-	case t.Broke && e.kind == subagentStopped:
-		e.Status = "error"
-	case t.Broke:
+	if t.Broke {
 		e.kind = broke
 	}
 	e.Resumed = t.Continued && e.kind != broke // such an event does not say it

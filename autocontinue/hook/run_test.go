@@ -410,7 +410,7 @@ func TestAStuckIDEnds(t *testing.T) {
 	const text = "Next I will run the tests."
 	for i := range 20 {
 		p.run(p.event(map[string]any{"hook_event_name": "afterAgentResponse", "text": text}))
-		p.resumed = 1
+		p.resumed = min(i, 1)
 		if p.run(p.stop(text)).message() == "" {
 			require.Less(t, i, 10)
 			return

@@ -28,11 +28,7 @@ func readClaude(v value, id string, subagent bool) (l line) {
 	case kind == "attachment" && side == subagent:
 		l.claudeQueued(v.at("attachment"))
 	}
-	name := v.text("permissionMode")
-	if name == "" && v.text("attachment", "type") == "plan_mode_exit" {
-		name = "default"
-	}
-	if name != "" && !subagent {
+	if name := v.text("permissionMode"); name != "" && !subagent {
 		l.add(entry{kind: mode, text: name})
 	}
 	return l

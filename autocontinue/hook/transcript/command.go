@@ -196,8 +196,6 @@ func bare(words []string) []string {
 		name, rest := programName(words[0]), words[1:]
 		runsNext := func(r rule) bool { return matches(r[2], rest[0]) }
 		switch {
-		case isAssignment(words[0]):
-			words = rest
 		case matches("python*|pypy*|py", name):
 			module := t.afterFlags(rest)
 			if len(module) > 0 && slices.Contains(rest[:len(rest)-len(module)], "-m") {

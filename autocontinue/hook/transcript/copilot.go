@@ -61,9 +61,6 @@ func (l *line) copilotCall(c value, name string) {
 
 func (l *line) copilotPrompt(d value, id string) {
 	e := entry{kind: human, id: id, text: d.text("content")}
-	if blank(e.text) {
-		e.text = d.text("transformedContent")
-	}
 	typed := among(" user cli ", cmp.Or(d.text("source"), "user"))
 	if !typed || d.isTrue("isAutopilotContinuation") || strings.HasPrefix(strings.TrimSpace(e.text), "<skill-context") {
 		e.kind = notice

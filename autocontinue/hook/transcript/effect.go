@@ -355,9 +355,6 @@ func (t tool) effects(p project, dir string, secrets []string) []effect {
 	case kind == "patch":
 		e.patch(&w, mask(t.patch+"\n"+in.first("patch", "input"))+"\n"+shell)
 	case kind == kindEdit, kind == "write":
-		if shell == "view" { // one tool shows and changes files
-			return nil
-		}
 		e.edit(&w, mask(in.first(
 			"file_path", "notebook_path", "absolute_path", "target_file", "path", "filePath", "relative_path")))
 		e.Makes = kind == "write"

@@ -63,16 +63,13 @@ func (v value) list(path ...string) []value {
 	return list
 }
 
-// words returns a text, or the texts of an array: of the texts in it, and of the blocks with a "text".
+// words returns a text, or the texts of an array's blocks.
 func (v value) words(path ...string) string {
 	v = v.at(path...)
 	var said []string
 	for _, item := range v.list() {
-		switch {
-		case item.isObject() && item.at("text").any != nil:
+		if item.has("text") {
 			said = append(said, item.text("text"))
-		case item.text() != "":
-			said = append(said, item.text())
 		}
 	}
 	return v.text() + strings.Join(said, "\n")

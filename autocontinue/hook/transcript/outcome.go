@@ -43,8 +43,6 @@ func (r result) ran() bool { return !r.stopped && !r.denied && (!r.failed || r.k
 // outcome says how a check ended. It reports false for a check that did not take place.
 func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
 	switch {
-	case r.denied:
-		return "", false
 	case r.running != "" || r.stopped:
 		return classify.OutcomeUnknown, true
 	}

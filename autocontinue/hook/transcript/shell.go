@@ -161,9 +161,7 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 		if c.Stmt != nil {
 			effects = w.stmt(c.Stmt)
 		}
-	case *syntax.FuncDecl:
-		effects = lower(w.stmt(c.Body), statusLost)
-	default: // a condition or a loop
+	default: // a condition, a loop or a function
 		effects = w.within(c)
 	}
 	if len(writes) > 0 {

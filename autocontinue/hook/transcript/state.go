@@ -134,14 +134,14 @@ func OpenFile(path string) (*os.File, int64, error) {
 		return nil, 0, cause(err)
 	}
 	info, err := f.Stat()
-	if err == nil && info.Mode().IsRegular() {
-		return f, info.Size(), nil
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
 	}
-	f.Close()
 	if err != nil {
+		f.Close()
 		return nil, 0, cause(err)
 	}
-	return nil, 0, errors.New("it is not a regular file")
+	return f, info.Size(), nil
 }
 
 // cause returns what the system said, without the name of the file.
