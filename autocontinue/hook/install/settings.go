@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -141,66 +142,58 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	if hooks == nil {
 		return settings, 0, nil
 	}
-	gone, lines := h.prune(hooks)
-	times = len(lines)
+	paths, lines := h.find(hooks, "/hooks")
 	for _, line := range lines {
 		if _, mixed := h.runs(line); mixed {
-			err = fmt.Errorf("a line does more than run sidecoach: %.200q", line)
+			return settings, len(lines), fmt.Errorf("a line does more than run sidecoach: %.200q", line)
 		}
 	}
-	if err != nil || times == 0 {
-		return settings, times, err
+	isMore := func(m hujson.ObjectMember) bool { return textOf(&m.Name) != "version" && textOf(&m.Name) != "hooks" }
+	switch {
+	case len(lines) == 0:
+		return settings, 0, nil
+	case paths[0] == "/hooks" && !slices.ContainsFunc(object.Members, isMore):
+		return nil, len(lines), nil
 	}
-	isHooks := func(m hujson.ObjectMember) bool { return textOf(&m.Name) == "hooks" }
-	isMore := func(m hujson.ObjectMember) bool { return textOf(&m.Name) != "version" }
-	if gone {
-		object.Members = without(object.Members, slices.IndexFunc(object.Members, isHooks), afterMember)
-		if !slices.ContainsFunc(object.Members, isMore) {
-			return nil, times, nil
-		}
+	var patch []map[string]string
+	for _, path := range slices.Backward(paths) { // the others keep their paths
+		patch = append(patch, map[string]string{"op": "remove", "path": path})
 	}
-	return root.Pack(), times, nil
+	if err := root.Patch(encode(patch, "", "")); err != nil {
+		return nil, 0, err
+	}
+	return root.Pack(), len(lines), nil
 }
 
-// prune takes this hook out of v, and returns its command lines. Gone says that v is to go as a whole: it is this hook,
-// or nothing is left in it.
-func (h Hook) prune(v *hujson.Value) (gone bool, lines []string) {
+// find returns the command lines of this hook in the value at a path (RFC 6901), and the paths of what goes with them:
+// the path itself if the value is this hook, or if nothing is left in it.
+func (h Hook) find(v *hujson.Value, path string) (paths, lines []string) {
+	empty, gone := 0, false
+	in := func(key string, v *hujson.Value) {
+		at := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+		p, l := h.find(v, at)
+		paths, lines = append(paths, p...), append(lines, l...)
+		if slices.Contains(p, at) {
+			empty, gone = empty+1, gone || key == "hooks" // without its list the rest means nothing
+		}
+	}
 	switch c := v.Value.(type) {
 	case *hujson.Array:
-		n := len(c.Elements)
-		for i := n - 1; i >= 0; i-- {
-			empty, found := h.prune(&c.Elements[i])
-			if lines = append(lines, found...); empty {
-				c.Elements = without(c.Elements, i, afterElement)
-			}
+		for i := range c.Elements {
+			in(strconv.Itoa(i), &c.Elements[i])
 		}
-		return n > 0 && len(c.Elements) == 0, lines
+		gone = empty > 0 && empty == len(c.Elements)
 	case *hujson.Object:
 		if line := h.lineIn(c); line != "" {
-			return true, []string{line}
+			return []string{path}, []string{line}
 		}
-		n := len(c.Members)
-		for i := n - 1; i >= 0; i-- {
-			m := &c.Members[i]
-			empty, found := h.prune(&m.Value)
-			if lines = append(lines, found...); empty {
-				gone = gone || textOf(&m.Name) == "hooks" // without its list the rest means nothing
-				c.Members = without(c.Members, i, afterMember)
-			}
+		for i := range c.Members {
+			in(textOf(&c.Members[i].Name), &c.Members[i].Value)
 		}
-		return gone || n > 0 && len(c.Members) == 0, lines
+		gone = gone || empty > 0 && empty == len(c.Members)
 	}
-	return false, nil
-}
-
-func afterElement(v *hujson.ArrayElement) *hujson.Extra { return &v.AfterExtra }
-func afterMember(m *hujson.ObjectMember) *hujson.Extra  { return &m.Value.AfterExtra }
-
-// without returns a list without its i-th element. After returns what follows an element, which for the last one says
-// whether there is a trailing comma.
-func without[T any](list []T, i int, after func(*T) *hujson.Extra) []T {
-	if last := len(list) - 1; i == last && i > 0 && *after(&list[last]) == nil {
-		*after(&list[last-1]) = nil
+	if gone {
+		paths = []string{path}
 	}
-	return slices.Delete(list, i, i+1)
+	return paths, lines
 }
