@@ -59,8 +59,8 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	case "apply_patch", "applypatch", "patch":
 		e.patch(w, input+"\n"+strings.Join(args, "\n"))
 	case "sed", "gsed", "perl", "ruby":
-		if files := filesInPlace(name, args); files != nil {
-			e.edit(w, files...)
+		if slices.ContainsFunc(args, pattern("in-place").MatchString) {
+			e.edit(w, filesInPlace(name, args)...)
 			kinds = []string{kindRead}
 		}
 	case "find", "fd":
@@ -117,19 +117,22 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 	return effects
 }
 
-// documentsOf returns the files that a command names when all of them are documents, and else an unknown one.
+// documentsOf returns the files that a command names when all of them are documents, and else none.
 func documentsOf(args []string) []string {
 	files := slices.DeleteFunc(slices.Clone(args), func(a string) bool {
 		return strings.HasPrefix(a, "-") || path.Ext(a) == "" || path.Ext(a) == "."
 	})
-	if len(files) == 0 || slices.ContainsFunc(files, isCode) {
-		return []string{""}
+	if slices.ContainsFunc(files, isCode) {
+		return nil
 	}
 	return files
 }
 
-// edit adds files of the project. Others count as elsewhere.
+// edit adds files of the project, an unknown one if none is named. Others count as elsewhere.
 func (e *effect) edit(w *walker, files ...string) {
+	if len(files) == 0 {
+		files = []string{""}
+	}
 	for _, f := range files {
 		f = w.resolve(f)
 		at := f
@@ -146,19 +149,13 @@ func (e *effect) edit(w *walker, files ...string) {
 	}
 }
 
-// filesInPlace returns the files that a stream editor changes in place, nil when it changes none.
+// filesInPlace returns the files that a stream editor changes in place.
 func filesInPlace(name string, args []string) []string {
-	if !slices.ContainsFunc(args, pattern("in-place").MatchString) {
-		return nil
-	}
 	t := commands()
 	isScript := func(a string) bool { return slices.Contains(t.lists["flags "+name], a) }
 	files := slices.DeleteFunc(t.plain(name, args), func(a string) bool { return a == "" }) // "-i ''" of BSD's sed
 	if !slices.ContainsFunc(args, isScript) {
 		files = files[min(1, len(files)):]
-	}
-	if len(files) == 0 {
-		return []string{""}
 	}
 	return files
 }
@@ -178,10 +175,10 @@ func (e *effect) files(w *walker, name string, args []string) {
 		if path.Ext(dest) == "" && len(sources) > 0 && path.Ext(sources[0]) != "" && name != "ln" {
 			dest += "/" + baseName(sources[0])
 		}
-		if name == "mv" {
-			e.edit(w, sources...)
+		if name != "mv" {
+			sources = nil
 		}
-		e.edit(w, dest)
+		e.edit(w, append(slices.Clip(sources), dest)...)
 		e.Makes = name == "cp"
 	case "rm", "rmdir", "unlink", "trash":
 		e.edit(w, files...)
@@ -262,9 +259,6 @@ func (w *walker) codeKinds(e *effect, code string) []string {
 				files = append(files, m[1])
 			}
 		}
-		if len(files) == 0 {
-			files = []string{""}
-		}
 		if e.edit(w, files...); len(e.Edits) > 0 {
 			return []string{kindRead}
 		}
@@ -296,13 +290,11 @@ func (w *walker) find(args []string) (effects []effect) {
 
 // patch adds the files that a patch changes, in Codex's form or that of diff: an unknown one when it names none.
 func (e *effect) patch(w *walker, patch string) {
-	files := pattern("patched").FindAllStringSubmatch(patch, -1)
-	for _, m := range files {
-		e.edit(w, strings.TrimSpace(m[1]))
+	var files []string
+	for _, m := range pattern("patched").FindAllStringSubmatch(patch, -1) {
+		files = append(files, strings.TrimSpace(m[1]))
 	}
-	if files == nil {
-		e.edit(w, "")
-	}
+	e.edit(w, files...)
 	only := func(what string) bool {
 		n := strings.Count(patch, "*** "+what+" File: ")
 		return n > 0 && n == strings.Count(patch, " File: ")

@@ -67,7 +67,7 @@ type fold struct {
 	Expects  bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
 	Echoes   bool       `json:"echoes,omitempty"`   // a message of ours comes back as a prompt
 	Messages []string   `json:"messages,omitempty"` // IDs that were seen
-	Done     []string   `json:"done,omitempty"`     // calls whose result was seen
+	Called   []string   `json:"called,omitempty"`   // IDs of calls that were seen
 	Calls    []openCall `json:"calls,omitempty"`
 	Tasks    []string   `json:"tasks,omitempty"` // in the background
 	Work     work       `json:"work,omitzero"`
@@ -98,10 +98,7 @@ func (f *fold) move(dir string) {
 
 // add takes in an entry. It reports whether the human spoke.
 func (f *fold) add(e entry) (spoke bool) {
-	switch e.kind {
-	case message, human:
-		e.text = plaintext.Redact(e.text, f.secrets...)
-	}
+	e.text = plaintext.Redact(e.text, f.secrets...)
 	sameAnswer := e.kind == call && e.group != "" && e.group == f.Group
 	if !sameAnswer && e.kind != mode && e.kind != message && e.kind != ended {
 		f.silence()
@@ -175,14 +172,9 @@ func (f *fold) message(e entry) {
 	case e.group == "" || e.group != f.Group:
 		f.silence()
 	}
-	f.Parts = append(f.Parts, e.text)
-	left := maxMessage
-	for i, p := range slices.Backward(f.Parts) {
-		if left -= len(p); left < 0 {
-			f.Parts[i] = end(p, len(p)+left)
-			f.Parts = f.Parts[i:]
-			break
-		}
+	before, last := strings.Join(f.Parts, "\n"), end(e.text, maxMessage)
+	if f.Parts = append(f.Parts, last); len(before)+len(last) > maxMessage {
+		f.Parts = []string{end(before, maxMessage-len(last)), last}
 	}
 	f.MessageID, f.Group, f.Broke, f.Aborted = e.id, e.group, e.broke, false
 	f.Messages = latest(f.Messages, maxIDs, e.id)
@@ -190,10 +182,10 @@ func (f *fold) message(e entry) {
 
 // call takes in a call. One that is there twice counts once.
 func (f *fold) call(t tool) {
-	isOpen := slices.ContainsFunc(f.Calls, func(o openCall) bool { return o.ID == t.id })
-	if t.id != "" && (isOpen || slices.Contains(f.Done, t.id)) {
+	if t.id != "" && slices.Contains(f.Called, t.id) {
 		return
 	}
+	f.Called = latest(f.Called, maxIDs, t.id)
 	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir, f.secrets), Polls: t.polls()}
 	if len(f.Calls) == maxCalls {
 		f.Work.apply(f.project(), f.Calls[0].Effects, result{})
@@ -209,7 +201,6 @@ func (f *fold) result(r result) {
 	}
 	o := f.Calls[at]
 	f.Calls = slices.Delete(slices.Clone(f.Calls), at, at+1)
-	f.Done = latest(f.Done, maxIDs, o.ID)
 	if r.task {
 		f.Tasks = latest(f.Tasks, maxIDs, r.running)
 	}
