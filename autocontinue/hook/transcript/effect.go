@@ -79,7 +79,7 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		e.files(w, name, args)
 	}
 	if len(writes) > 0 && input != "" {
-		w.written = with(w.written, w.resolve(writes[0]), input)
+		w.note(w.resolve(writes[0]), input)
 	}
 	script := strings.Contains(words[0], "/") && !strings.ContainsAny(words[0][:1], "/~$")
 	switch {
@@ -198,7 +198,7 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
 		e.Script = w.resolve(script[0])
-		if code = w.written[e.Script]; code != "" && !among(shells+"source . ", name) {
+		if code = w.known[e.Script]; code != "" && !among(shells+"source . ", name) {
 			return w.codeKinds(e, code)
 		}
 		if (name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun {

@@ -119,17 +119,10 @@ func (e effect) seen(r result, output string) classify.CheckOutcome {
 
 // problems reports whether an output shows problems, and whether it says that there are none.
 func problems(output string) (bad, good bool) {
-	for line := range strings.Lines(strings.ToLower(plaintext.StripEscapes(output))) {
-		if all := pattern("counted").FindAllStringSubmatch(line, -1); all != nil {
-			at := slices.IndexFunc(all, func(m []string) bool { return m[2] == "error" })
-			n := number(all[max(0, at)][1]) // "3 problems (0 errors, 3 warnings)"
-			bad, good = bad || n > 0, good || n == 0
-			continue
-		}
-		has := func(w string) bool { return strings.Contains(line, w) }
-		bad = bad || slices.ContainsFunc(phrases()["bad"], has)
-		good = good || slices.ContainsFunc(phrases()["good"], has)
-	}
+	output = strings.ToLower(plaintext.StripEscapes(output))
+	has := func(w string) bool { return strings.Contains(output, w) }
+	bad = pattern("some-problems").MatchString(output) || slices.ContainsFunc(phrases()["bad"], has)
+	good = pattern("no-problems").MatchString(output) || slices.ContainsFunc(phrases()["good"], has)
 	return bad, good && !bad
 }
 

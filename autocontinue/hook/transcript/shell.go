@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,8 +23,7 @@ const (
 type walker struct {
 	project project
 	dir     string            // where the commands run
-	vars    map[string]string // set by the script to plain words
-	written map[string]string // files that the script writes from a here-document
+	known   map[string]string // "$" and a variable that is set to plain words; a file that is written from a here-document
 
 	echoes []string // lines that the script prints itself, up to what is not known
 	nested int
@@ -177,20 +175,16 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 }
 
 // within walks through the statements in a compound command or a word. How they end does not show.
-func (w *walker) within(node syntax.Node) (effects []effect) {
+func (w *walker) within(node syntax.Node) []effect {
 	var stmts []*syntax.Stmt
 	syntax.Walk(node, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.ProcSubst:
-			effects = append(effects, lower(w.list(n.Stmts), statusHidden)...)
-			return false
-		case *syntax.Stmt:
-			stmts = append(stmts, n)
-			return false
+		s, ok := n.(*syntax.Stmt)
+		if ok {
+			stmts = append(stmts, s)
 		}
-		return true
+		return !ok
 	})
-	return append(effects, lower(w.list(stmts), statusLost)...)
+	return lower(w.list(stmts), statusLost)
 }
 
 func (w *walker) binary(c *syntax.BinaryCmd) []effect {
@@ -256,27 +250,29 @@ func (w *walker) call(words []string, input string, writes []string) []effect {
 	if script == "" {
 		return w.commandEffects(words, input, writes)
 	}
-	inner := walker{project: w.project, dir: w.dir, vars: w.vars, written: w.written, nested: w.nested + 1}
+	inner := walker{project: w.project, dir: w.dir, known: w.known, nested: w.nested + 1}
 	return inner.script(script)
 }
 
-// with returns a map with one more entry. The old one stays as it is: an outer shell has it.
-func with(old map[string]string, key, value string) map[string]string {
-	m := map[string]string{key: value}
-	maps.Copy(m, old)
-	m[key] = value
-	return m
+// note remembers the value of a variable, or what was written to a file, also for outer shells.
+func (w *walker) note(key, value string) {
+	if w.known == nil {
+		w.known = make(map[string]string)
+	}
+	if len(w.known) < 100 {
+		w.known[key] = value
+	}
 }
 
 // assign notes variables that are set to plain words.
 func (w *walker) assign(assigns []*syntax.Assign) {
 	for _, a := range assigns {
-		if a.Value == nil || a.Name == nil || len(w.vars) == 100 {
+		if a.Value == nil || a.Name == nil {
 			continue
 		}
 		value := w.word(a.Value)
 		if len(value) <= maxValue && (a.Value.Lit() != "" || !strings.Contains(value, "$")) {
-			w.vars = with(w.vars, a.Name.Value, value)
+			w.note("$"+a.Name.Value, value)
 		}
 	}
 }
@@ -320,7 +316,7 @@ func (w *walker) parts(parts []syntax.WordPart) string {
 func (w *walker) parameter(p *syntax.ParamExp) string {
 	var b strings.Builder
 	_ = syntax.NewPrinter().Print(&b, p)
-	if value, ok := w.vars[strings.Trim(b.String(), "${}")]; ok {
+	if value, ok := w.known["$"+strings.Trim(b.String(), "${}")]; ok {
 		return value
 	}
 	return b.String()
