@@ -113,7 +113,9 @@ func claudeWords(s, turn string, other bool) entry {
 		_, e.text, _ = strings.Cut(t, ":")
 		e.kind = feedback
 	case strings.HasPrefix(t, "<task-notification>"):
-		e.kind, e.result = notice, claudeNotified(t)
+		_, status, _ := strings.Cut(between(t, "summary"), "exit code ")
+		e.kind, e.result.ended = notice, between(t, "task-id")
+		e.result.stopped = !e.result.readStatus(status)
 	case other:
 		e.kind = notice
 	case startsWith(t, "<command-name>", "<command-message>"):
@@ -132,13 +134,6 @@ func between(s, element string) string {
 	_, rest, _ := strings.Cut(s, "<"+element+">")
 	in, _, _ := strings.Cut(rest, "</"+element+">")
 	return strings.TrimSpace(in)
-}
-
-func claudeNotified(s string) result {
-	r := result{ended: between(s, "task-id")}
-	_, status, _ := strings.Cut(between(s, "summary"), "exit code ")
-	r.stopped = !r.readStatus(status)
-	return r
 }
 
 // claudeResult reads a result. Used is what Claude Code itself kept of it.

@@ -322,13 +322,6 @@ func kindOfTool(name string, agent bool) string {
 	return ""
 }
 
-func (t tool) polls() string {
-	if kindOfTool(t.name, false) != "poll" {
-		return ""
-	}
-	return t.input.first("bash_id", "shell_id", "shellId", "task_id", "session_id")
-}
-
 // effects says what a call does in a project, from a folder, without secrets.
 func (t tool) effects(p project, dir string, secrets []string) []effect {
 	w := walker{project: p, dir: dir}

@@ -61,7 +61,7 @@ type fold struct {
 	Trace
 
 	Dir      string     `json:"dir,omitempty"` // where the agent works
-	Root     string     `json:"root,omitempty"`
+	Root     project    `json:"root,omitempty"`
 	Parts    []string   `json:"parts,omitempty"` // of the last message
 	Group    string     `json:"group,omitempty"`
 	Expects  bool       `json:"expects,omitempty"`  // a prompt went to the agent, and has not come in the transcript yet
@@ -82,8 +82,6 @@ type openCall struct {
 	Polls   string   `json:"polls,omitempty"`
 }
 
-func (f *fold) project() project { return project{root: f.Root} }
-
 // move takes note of where the agent works. The project stays that of the session's first folder while the agent is
 // in it.
 func (f *fold) move(dir string) {
@@ -91,8 +89,8 @@ func (f *fold) move(dir string) {
 		return
 	}
 	f.Dir = dir
-	if f.Root == "" || !below(f.Root, slashed(dir)+"/x") {
-		f.Root = projectOf(dir).root
+	if f.Root == "" || !below(string(f.Root), slashed(dir)+"/x") {
+		f.Root = projectOf(dir)
 	}
 }
 
@@ -186,9 +184,12 @@ func (f *fold) call(t tool) {
 		return
 	}
 	f.Called = latest(f.Called, maxIDs, t.id)
-	o := openCall{ID: t.id, Effects: t.effects(f.project(), f.Dir, f.secrets), Polls: t.polls()}
+	o := openCall{ID: t.id, Effects: t.effects(f.Root, f.Dir, f.secrets)}
+	if kindOfTool(t.name, false) == "poll" {
+		o.Polls = t.input.first("bash_id", "shell_id", "shellId", "task_id", "session_id")
+	}
 	if len(f.Calls) == maxCalls {
-		f.Work.apply(f.project(), f.Calls[0].Effects, result{})
+		f.Work.apply(f.Root, f.Calls[0].Effects, result{})
 		f.Calls = f.Calls[1:]
 	}
 	f.Calls = append(f.Calls[:len(f.Calls):len(f.Calls)], o)
@@ -207,7 +208,7 @@ func (f *fold) result(r result) {
 	if o.Polls != "" && r.running == "" {
 		f.end(o.Polls, r)
 	}
-	f.Work.apply(f.project(), o.Effects, r)
+	f.Work.apply(f.Root, o.Effects, r)
 }
 
 // end takes in that a command or task in the background has ended.
@@ -223,7 +224,7 @@ func (f *fold) trace() Trace {
 	w := f.Work
 	w.Checks = slices.Clone(w.Checks)
 	for _, o := range f.Calls { // what has no result may have done its work
-		w.apply(f.project(), o.Effects, result{running: "?"})
+		w.apply(f.Root, o.Effects, result{running: "?"})
 	}
 	t.Work = w.facts()
 	return t

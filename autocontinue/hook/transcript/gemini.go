@@ -102,7 +102,7 @@ func (l *line) geminiMessage(m value, kind string) {
 		}
 		if r := p.at("functionResponse"); r.isObject() {
 			told := r.at("response")
-			done := result{id: r.text("id"), failed: told.text("error") != "", output: geminiOutput(told)}
+			done := result{id: r.text("id"), failed: told.text("error") != "", output: cmp.Or(told.text("output"), told.text("error"))}
 			done.geminiShell()
 			l.add(entry{kind: outcome, result: done})
 			calls++
@@ -143,7 +143,8 @@ func (l *line) geminiCall(c value, group string) {
 	}
 	r := result{id: t.id, failed: status == "error", stopped: status == "cancelled"}
 	for _, part := range c.list("result") {
-		r.output += geminiOutput(part.at("functionResponse", "response"))
+		told := part.at("functionResponse", "response")
+		r.output += cmp.Or(told.text("output"), told.text("error"))
 	}
 	if t.input.isTrue("is_background") {
 		r.running = r.id
@@ -152,11 +153,6 @@ func (l *line) geminiCall(c value, group string) {
 		r.geminiShell()
 	}
 	l.add(entry{kind: outcome, result: r})
-}
-
-// geminiOutput is what the model was told about a call.
-func geminiOutput(response value) string {
-	return cmp.Or(response.text("output"), response.text("error"))
 }
 
 // geminiShell reads how a command ended out of its output. An exit status of 0 may be left out.

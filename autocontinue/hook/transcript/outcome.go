@@ -42,8 +42,7 @@ func (r result) ran() bool { return !r.stopped && !r.denied && (!r.failed || r.k
 
 // outcome says how a check ended. It reports false for a check that did not take place.
 func (e effect) outcome(r result) (classify.CheckOutcome, bool) {
-	switch {
-	case r.running != "" || r.stopped:
+	if r.running != "" || r.stopped {
 		return classify.OutcomeUnknown, true
 	}
 	output := r.output[max(0, len(r.output)-maxOutput):]

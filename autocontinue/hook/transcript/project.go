@@ -10,22 +10,21 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// project is where the agent works. To the zero value, an unknown project, all files but temporary ones belong.
-type project struct {
-	root string // with slashes; the repository where there is one, for the agent may work in a folder of it
-}
+// project is where the agent works, with slashes: the repository where there is one, for the agent may work in a folder
+// of it. To the zero value, an unknown project, all files but temporary ones belong.
+type project string
 
 func projectOf(dir string) project {
 	if strings.IndexByte(dir, 0) >= 0 || !rooted(slashed(dir)) {
-		return project{}
+		return ""
 	}
 	root := filepath.Clean(dir)
 	for up := root; ; up = filepath.Dir(up) {
 		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
-			return project{root: slashed(up)}
+			return project(slashed(up))
 		}
 		if up == filepath.Dir(up) {
-			return project{root: slashed(root)}
+			return project(slashed(root))
 		}
 	}
 }
@@ -37,13 +36,13 @@ func (p project) holds(file string) bool {
 		file = slashed(home) + file[1:]
 	}
 	switch {
-	case isTemporary(file) && !isTemporary(p.root):
+	case isTemporary(file) && !isTemporary(string(p)):
 		return false
-	case !rooted(file) || p.root == "" || below(p.root, file):
+	case !rooted(file) || p == "" || below(string(p), file):
 		return true
 	}
 	// The two may name one folder in different ways. What does not exist any more keeps its name.
-	root, err := filepath.EvalSymlinks(p.root)
+	root, err := filepath.EvalSymlinks(string(p))
 	if err != nil {
 		return false
 	}
@@ -53,8 +52,8 @@ func (p project) holds(file string) bool {
 
 // name returns a file for people: relative to the project where it lies in it.
 func (p project) name(file string) string {
-	if below(p.root, file) {
-		file = strings.TrimPrefix(strings.TrimPrefix(path.Clean(slashed(file)), p.root), "/")
+	if below(string(p), file) {
+		file = strings.TrimPrefix(strings.TrimPrefix(path.Clean(slashed(file)), string(p)), "/")
 	}
 	return plaintext.Line(file, maxCommand)
 }

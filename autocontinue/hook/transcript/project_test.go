@@ -10,7 +10,7 @@ import (
 )
 
 func TestProjectHolds(t *testing.T) {
-	shop := project{root: "/home/ada/shop"}
+	shop := project("/home/ada/shop")
 	for _, tt := range []struct {
 		at    project
 		file  string
@@ -27,19 +27,19 @@ func TestProjectHolds(t *testing.T) {
 		{shop, "auth.go", true},
 		{shop, "../other/auth.go", true}, // from where is not known
 		{shop, `odd\name.go`, true},
-		{project{}, "/home/ada/shop/auth.go", true},
-		{project{}, "/tmp/try.go", false},
-		{project{}, "/private/var/folders/x/T/try.go", false},
-		{project{}, "/tmpfiles/a.go", true},
-		{project{root: "/tmp/shop"}, "/tmp/shop/auth.go", true},
-		{project{root: "/tmp/shop"}, "/tmp/try.go", false},
-		{project{root: "/"}, "/srv/auth.go", true},
-		{project{root: "/"}, "/tmp/try.go", false},
-		{project{root: "C:/Users/ada/shop"}, `c:\users\Ada\shop\auth.go`, true},
-		{project{root: "C:/Users/ada/shop"}, `D:\shop\auth.go`, false},
-		{project{root: "C:/Users/ada/shop"}, `C:\Users\ada\AppData\Local\Temp\try.go`, false},
+		{project(""), "/home/ada/shop/auth.go", true},
+		{project(""), "/tmp/try.go", false},
+		{project(""), "/private/var/folders/x/T/try.go", false},
+		{project(""), "/tmpfiles/a.go", true},
+		{project("/tmp/shop"), "/tmp/shop/auth.go", true},
+		{project("/tmp/shop"), "/tmp/try.go", false},
+		{project("/"), "/srv/auth.go", true},
+		{project("/"), "/tmp/try.go", false},
+		{project("C:/Users/ada/shop"), `c:\users\Ada\shop\auth.go`, true},
+		{project("C:/Users/ada/shop"), `D:\shop\auth.go`, false},
+		{project("C:/Users/ada/shop"), `C:\Users\ada\AppData\Local\Temp\try.go`, false},
 	} {
-		require.Equal(t, tt.holds, tt.at.holds(tt.file), "%s in %q", tt.file, tt.at.root)
+		require.Equal(t, tt.holds, tt.at.holds(tt.file), "%s in %q", tt.file, tt.at)
 	}
 }
 
@@ -62,6 +62,6 @@ func TestProjectIsTheRepository(t *testing.T) {
 		require.True(t, projectOf(link).holds(filepath.Join(repo, "api.go")))
 	}
 	for _, dir := range []string{"", "relative", "/a\x00b"} {
-		require.Equal(t, project{}, projectOf(dir), dir)
+		require.Equal(t, project(""), projectOf(dir), dir)
 	}
 }

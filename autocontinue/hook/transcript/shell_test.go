@@ -17,7 +17,7 @@ func scriptEffects(p project, dir, script string) []effect {
 // doings writes what a script does in a few words, see testdata/scripts.txt.
 func doings(script string) string {
 	var words []string
-	for _, e := range scriptEffects(project{root: "/home/ada/shop"}, "/home/ada/shop", script) {
+	for _, e := range scriptEffects(project("/home/ada/shop"), "/home/ada/shop", script) {
 		switch {
 		case e.Unknown:
 			words = append(words, "unknown")
@@ -74,7 +74,7 @@ func TestNestedScripts(t *testing.T) {
 	}
 	for _, s := range []string{"if ", "! ", "f() ", "time ", "while ", "case x in x) ", "[[ ! ", "a && ", "a | ",
 		"coproc ", "((1+", "$((", "<(", "`"} {
-		scriptEffects(project{}, "", strings.Repeat(s, maxScript/len(s)))
+		scriptEffects(project(""), "", strings.Repeat(s, maxScript/len(s)))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestCovers(t *testing.T) {
 		{"npx jest", "./node_modules/.bin/jest --ci", true},
 	} {
 		effect := func(script string) effect {
-			list := scriptEffects(project{}, "", script)
+			list := scriptEffects(project(""), "", script)
 			require.Len(t, list, 1, script)
 			return list[0]
 		}
@@ -118,7 +118,7 @@ func FuzzScript(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		list := scriptEffects(project{root: "/w"}, "/w", s)
+		list := scriptEffects(project("/w"), "/w", s)
 		require.LessOrEqual(t, len(list), maxEffects)
 		for _, e := range list {
 			require.True(t, e.matters())
@@ -126,7 +126,7 @@ func FuzzScript(f *testing.F) {
 			require.LessOrEqual(t, len(e.Scope), maxScope)
 		}
 		if !strings.ContainsAny(s, "'\"`$\\<>#(){}\n;&|!=") && strings.TrimSpace(s) != "" {
-			for _, e := range scriptEffects(project{}, "", s+" &") {
+			for _, e := range scriptEffects(project(""), "", s+" &") {
 				require.True(t, e.Unknown || e.Status == statusHidden, "%q", e.Name)
 			}
 		}

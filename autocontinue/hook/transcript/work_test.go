@@ -150,7 +150,7 @@ func TestOutcomes(t *testing.T) {
 			script := unescape.Replace(x.name)
 			r := result{output: strings.Join(x.lines, "\n")}
 			r.status(0)
-			list := scriptEffects(project{}, "/home/ada/shop", script)
+			list := scriptEffects(project(""), "/home/ada/shop", script)
 			first := slices.IndexFunc(list, func(e effect) bool { return e.Check != "" })
 			require.GreaterOrEqual(t, first, 0, "there is no check")
 			got, counts := list[first].outcome(r)
