@@ -212,8 +212,9 @@ func bare(words []string) []string {
 		case name == "go" && len(rest) > 1 && rest[0] == "run" && strings.Contains(rest[1], ".") && rest[1][0] != '.':
 			words = rest[1:] // "go run example.com/tool@v1"
 		case len(rest) > 1 && slices.ContainsFunc(t.rules["runs "+name], runsNext):
-			inner := t.afterFlags(rest[1:])
-			if len(inner) > 0 && name != "bundle" && t.isTask(inner[0]) {
+			inner := bare(t.afterFlags(rest[1:]))
+			isTask := len(inner) == 0 || inner[0] == "test" || !t.interprets(inner[0]) && kindsOf(inner) == nil
+			if isTask && name != "bundle" {
 				return words
 			}
 			words = inner
@@ -222,12 +223,6 @@ func bare(words []string) []string {
 		}
 	}
 	return words
-}
-
-func (t *table) isTask(word string) bool {
-	return word == "test" ||
-		!strings.ContainsAny(word, "./") && !t.interprets(word) && kindsOf([]string{word}) == nil &&
-			nameKinds(word)[0] != kindRun
 }
 
 func (t *table) interprets(program string) bool {

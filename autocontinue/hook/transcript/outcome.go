@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -127,8 +126,8 @@ func problems(output string) (bad, good bool) {
 
 // printedStatus returns the exit status that the script printed on one line. Two such lines tell none.
 func (e effect) printedStatus(output string) (n int, ok bool) {
-	before, after, _ := strings.Cut(regexp.QuoteMeta(e.Printed), `\$`)
-	line := regexp.MustCompile(`(?m)^[ \t]*` + before + `[ \t]*([0-9]{1,3})[ \t]*` + cmp.Or(after, `\r?$`))
+	before := regexp.QuoteMeta(strings.TrimSuffix(e.Printed, "$"))
+	line := regexp.MustCompile(`(?m)^[ \t]*` + before + `[ \t]*([0-9]{1,3})(?:[^0-9\n].*)?$`)
 	all := line.FindAllStringSubmatch(plaintext.StripEscapes(output), 2)
 	if len(all) != 1 {
 		return 0, false

@@ -27,8 +27,6 @@ type walker struct {
 
 	echoes []string // lines that the script prints itself, up to what is not known
 	nested int
-
-	errexit, pipefail bool
 }
 
 func (w *walker) script(script string) []effect {
@@ -77,7 +75,7 @@ func lower(effects []effect, st status) []effect {
 func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 	for i, s := range stmts {
 		effects := w.stmt(s)
-		if i+1 < len(stmts) && !w.errexit {
+		if i+1 < len(stmts) {
 			w.printsStatus(s, stmts[i+1], effects)
 			lower(effects, statusLost)
 		}
@@ -88,14 +86,10 @@ func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
 
 // printsStatus notes how the next statement prints the exit status of this one, if it does.
 func (w *walker) printsStatus(s, next *syntax.Stmt, effects []effect) {
-	before, after, ok := strings.Cut(w.echo(next), "$?")
-	if !ok || s.Background || strings.Contains(before, "$") {
-		return
-	}
-	after, _, _ = strings.Cut(after, "$") // its value is not known
+	before, _, ok := strings.Cut(w.echo(next), "$?")
 	for i := range effects {
-		if e := &effects[i]; e.Status == statusKept {
-			e.Printed = strings.TrimSpace(before) + "$" + strings.TrimSpace(after)
+		if e := &effects[i]; e.Status == statusKept && ok && !s.Background && !strings.Contains(before, "$") {
+			e.Printed = strings.TrimSpace(before) + "$"
 		}
 	}
 }
@@ -203,9 +197,7 @@ func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 		w.echoes = echoes // what is printed there speaks of a failure
 		return append(left, lower(right, statusLost)...)
 	}
-	if !w.pipefail {
-		lower(left, statusLost)
-	}
+	lower(left, statusLost)
 	right := w.stmt(c.Y)
 	if slices.ContainsFunc(left, effect.verifies) { // "go test | prettify" runs no program of the project
 		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
@@ -225,13 +217,6 @@ func (w *walker) call(words []string, input string, writes []string) []effect {
 	case "cd", "pushd":
 		if len(words) > 1 {
 			w.dir = w.resolve(words[len(words)-1])
-		}
-		return nil
-	case "set": // "set -euo pipefail"
-		for _, o := range words[1:] {
-			w.pipefail = w.pipefail || o == "pipefail"
-			short := strings.HasPrefix(o, "-") && strings.Contains(o, "e")
-			w.errexit = (w.errexit || o == "errexit" || short) && o != "+e"
 		}
 		return nil
 	case "echo":
