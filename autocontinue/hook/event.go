@@ -106,6 +106,7 @@ func (h Host) read(payload []byte) (event, error) {
 
 // adapt fills the common fields.
 func (e *event) adapt() {
+	e.Status = strings.ToLower(e.Status)
 	ofCopilot := copilotEvents.FindStringSubmatch(e.Transcript)
 	switch e.host {
 	case Claude:
@@ -163,7 +164,7 @@ func (e event) key() string {
 func (e event) active() bool { return e.Resumed || e.Loop > 0 }
 
 // ended reports whether the turn ended in the usual way.
-func (e event) ended() bool { return e.Status == "" || strings.EqualFold(e.Status, "completed") }
+func (e event) ended() bool { return e.Status == "" || e.Status == "completed" }
 
 // fromHuman reports whether the event is a prompt of the human, which opens a turn: not a message of ours that a host
 // feeds back, and not a notice that the host wrote itself.

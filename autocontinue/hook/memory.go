@@ -24,9 +24,8 @@ type Memory struct{ memory }
 func (m Memory) Waits() bool { return m.Rested }
 
 type memory struct {
-	Events int    `json:"events,omitempty"` // that were taken in
 	Began  string `json:"began,omitempty"`  // the folder of the human's first prompt
-	Pauses int    `json:"pauses,omitempty"` // among them
+	Pauses int    `json:"pauses,omitempty"` // that were taken in
 	ID     string `json:"id,omitempty"`     // of the last output
 	Same   int    `json:"same,omitempty"`   // how often it came in a row
 
@@ -41,7 +40,6 @@ type memory struct {
 
 // heard returns the memory after an event that is not a pause. What the agent printed is kept until its pause comes.
 func (m memory) heard(e event) memory {
-	m.Events++
 	switch {
 	case e.fromHuman(m):
 		m.Began, m.Rested, m.Printed, m.PrintedIn = cmp.Or(m.Began, e.Dir), false, "", ""
@@ -60,7 +58,6 @@ func (m memory) heard(e event) memory {
 
 // after returns the memory after a pause, which is out, and about which a decision was made.
 func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
-	m.Events++
 	if e.kind != stopped && e.kind != subagentStopped {
 		return m
 	}
@@ -146,8 +143,7 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	if e.kind == broke && plaintext.IsBlank(out.Text) {
 		out.Text = e.Status
 	}
-	status := strings.ToLower(e.Status)
-	out.Failed = e.kind == broke || status == "error" || status == "failed"
+	out.Failed = e.kind == broke || e.Status == "error" || e.Status == "failed"
 	if !out.Failed {
 		out.Hold = m.hold(e, t, message.given, out.Continues)
 	}
@@ -158,13 +154,12 @@ const maxRequest = 64 << 10 // bytes of the human's words
 
 // hold returns why the agent must not be continued, "" if it may.
 func (m memory) hold(e event, t transcript.Trace, message bool, continues int) string {
-	status := strings.ToLower(e.Status)
 	switch {
 	case e.kind == subagentStopped && e.AgentType != nil && *e.AgentType == "":
 		return "an agent of the host's own"
 	case strings.EqualFold(e.Mode, "plan"), (e.host != Claude || e.Mode == "") && strings.EqualFold(t.Mode, "plan"):
 		return "plan mode" // Claude Code's event says what holds now; Codex's has another mode beside that of its transcript
-	case status == "aborted" || status == "cancelled" || t.Aborted:
+	case e.Status == "aborted" || e.Status == "cancelled" || t.Aborted:
 		return "aborted"
 	case !e.ended():
 		return "an end that is not known"

@@ -104,7 +104,7 @@ func (s *session) hear(ctx context.Context) error {
 	err := s.cfg.Sessions.Update(ctx, s.event.key(),
 		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
 			if human = s.event.fromHuman(m.memory); human {
-				state, first = state.Reset(), m.Events == 0
+				state, first = state.Reset(), m.Began == "" && m.Pauses == 0
 			}
 			return state, Memory{m.heard(s.event)}, nil
 		})

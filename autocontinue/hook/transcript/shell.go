@@ -25,6 +25,7 @@ type walker struct {
 	dir     string            // where the commands run
 	known   map[string]string // "$" and a variable that is set to plain words; a file that is written from a here-document
 
+	said   string   // what the last command printed, if it was an "echo"
 	echoes []string // lines that the script prints itself, up to what is not known
 	nested int
 }
@@ -71,49 +72,28 @@ func lower(effects []effect, st status) []effect {
 	return effects
 }
 
-// list walks through statements one after another. The result has the exit status of the last one.
+// list walks through statements one after another. The result has the exit status of the last one. Of the one before
+// an "echo" it may be printed.
 func (w *walker) list(stmts []*syntax.Stmt) (all []effect) {
-	for i, s := range stmts {
+	last := 0 // where the effects of the last statement begin
+	for _, s := range stmts {
+		w.said = ""
 		effects := w.stmt(s)
-		if i+1 < len(stmts) {
-			w.printsStatus(s, stmts[i+1], effects)
-			lower(effects, statusLost)
+		_, simple := s.Cmd.(*syntax.CallExpr)
+		before, _, ok := strings.Cut(w.said, "$?")
+		for i := range all[last:] {
+			if e := &all[last+i]; simple && ok && e.Status == statusKept && !strings.Contains(before, "$") {
+				e.Printed = strings.TrimSpace(before) + "$"
+			}
 		}
+		lower(all[last:], statusLost)
+		last = len(all)
 		all = append(all, effects...)
 	}
 	return all
 }
 
-// printsStatus notes how the next statement prints the exit status of this one, if it does.
-func (w *walker) printsStatus(s, next *syntax.Stmt, effects []effect) {
-	before, _, ok := strings.Cut(w.echo(next), "$?")
-	for i := range effects {
-		if e := &effects[i]; e.Status == statusKept && ok && !s.Background && !strings.Contains(before, "$") {
-			e.Printed = strings.TrimSpace(before) + "$"
-		}
-	}
-}
-
 func nameOf(words []string) string { return plaintext.Line(strings.Join(words, " "), maxCommand) }
-
-func (w *walker) simple(s *syntax.Stmt) []string {
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		return w.words(call.Args)
-	}
-	return nil
-}
-
-// echo returns what an "echo" prints to the result.
-func (w *walker) echo(s *syntax.Stmt) string {
-	words := w.simple(s)
-	if len(words) == 0 || words[0] != "echo" || len(s.Redirs) > 0 || s.Background {
-		return ""
-	}
-	for words = words[1:]; len(words) > 0 && among(" -n -e -en -ne ", words[0]); {
-		words = words[1:]
-	}
-	return strings.TrimSpace(strings.Join(words, " "))
-}
 
 func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 	var writes []string
@@ -220,7 +200,9 @@ func (w *walker) call(words []string, input string, writes []string) []effect {
 		}
 		return nil
 	case "echo":
-		text, _, _ := strings.Cut(strings.TrimSpace(strings.Join(words[1:], " "))+"\n", "$")
+		isFlag := func(a string) bool { return among(" -n -e -en -ne ", a) }
+		w.said = strings.TrimSpace(strings.Join(slices.DeleteFunc(slices.Clone(words[1:]), isFlag), " "))
+		text, _, _ := strings.Cut(w.said+"\n", "$")
 		if len(w.echoes) < 10 && len(text) < 100 && len(text) > 1 {
 			w.echoes = append(w.echoes, text)
 		}
