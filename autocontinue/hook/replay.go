@@ -20,7 +20,7 @@ type Moment struct {
 }
 
 // Replay goes through the pauses of a transcript as a hook would have met them while it grew. Start gives a fresh loop
-// for each session; show gets each pause, once it is known what the human wrote next. Replay knows nothing of what only
+// for the session; show gets each pause, once it is known what the human wrote next. Replay knows nothing of what only
 // a payload tells: work in the background, scheduled prompts and, in Cursor, an interruption by the human.
 //
 // Long and the errors are those of [transcript.Transcript.Walk]; errors also come from start, the loop and show.
@@ -29,10 +29,9 @@ func Replay(
 	show func(Moment) error,
 ) (long int, err error) {
 	var (
-		session string
-		loop    *autocontinue.AutoContinue
-		m       memory
-		shown   *Moment // not shown yet: the human may still speak
+		loop  *autocontinue.AutoContinue
+		m     memory
+		shown *Moment // not shown yet: the human may still speak
 	)
 	flush := func() error {
 		if shown == nil {
@@ -47,23 +46,21 @@ func Replay(
 		if t.Subagent {
 			e.kind = subagentStopped
 		}
-		same := loop != nil && session == e.key()
-		if same && !w.Pause && shown != nil {
+		if !w.Pause && shown != nil {
 			shown.Next = w.Prompt
 		}
 		if err := flush(); err != nil {
 			return err
 		}
-		if !same {
-			session, m = e.key(), memory{}
-			if loop, err = start(session); err != nil {
+		if loop == nil {
+			if loop, err = start(e.key()); err != nil {
 				return err
 			}
 		}
 		if !w.Pause {
 			e.kind = prompted // the transcript says that it is the human's
 			m = m.heard(e)
-			return loop.Reset(ctx, session)
+			return loop.Reset(ctx, e.key())
 		}
 		e = e.at(w.Trace)
 		out := m.output(e, w.Trace)

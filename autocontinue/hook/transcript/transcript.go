@@ -97,21 +97,45 @@ type Event struct {
 // of another format or of another session, and reports them with an error at the end of the file. Other errors come
 // from visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
-	w := &walk{
-		Transcript: t, visit: visit, session: t.name, state: &State{position{Known: true, fold: fold{Work: nothing()}}},
+	w := &walk{visit: visit, session: t.name, state: &State{position{Known: true, fold: fold{Work: nothing()}}}}
+	l := newLines(ctx, t.r, 0, t.size)
+	unread, firstUnread, cutOff := 0, 0, false
+	for l.scan() {
+		w.now = l.no
+		parsed := l.read(t.Format, t.Subagent, w.state.Messages)
+		switch {
+		case l.long:
+			long++
+			w.state.add(parsed.entries[0])
+		case w.known(parsed):
+			w.state.move(parsed.dir)
+			w.agent = cmp.Or(parsed.agent, w.agent)
+			for _, e := range parsed.entries {
+				if err := w.entry(e); err != nil {
+					return long, err
+				}
+			}
+		case !blank(string(l.text)) && (!l.isJSON || formatOf(l.value) != ""): // or it is of a newer version
+			cutOff = !l.isJSON && !l.whole
+			unread++
+			firstUnread = cmp.Or(firstUnread, l.no)
+		}
 	}
-	err = w.lines(ctx)
-	return w.long, err
+	if err = l.err; err == nil && !cutOff { // or what came after is not known
+		err = w.pause()
+	}
+	if err == nil && unread > 0 {
+		err = fmt.Errorf("%w: %d, the first at line %d", errUnread, unread, firstUnread)
+	}
+	return long, err
 }
 
 var errUnread = errors.New("lines could not be read")
 
 type walk struct {
-	*Transcript
-	visit func(Event) error
-	long  int
-
+	visit   func(Event) error
 	session string
+	named   bool // by a line
 	agent   string
 	state   *State
 	spoken  bool   // something was said in the session
@@ -122,50 +146,12 @@ type walk struct {
 	told    string // ID of the message at whose pause the turn ended
 }
 
-func (w *walk) lines(ctx context.Context) error {
-	l := newLines(ctx, w.r, 0, w.size)
-	unread, firstUnread, cutOff := 0, 0, false
-	for l.scan() {
-		w.now = l.no
-		parsed := l.read(w.Format, w.Subagent, w.state.Messages)
-		switch {
-		case l.long:
-			w.long++
-			w.state.add(parsed.entries[0])
-		case w.known(parsed):
-			w.state.move(parsed.dir)
-			w.agent = cmp.Or(parsed.agent, w.agent)
-			for _, e := range parsed.entries {
-				if err := w.entry(e); err != nil {
-					return err
-				}
-			}
-		case !blank(string(l.text)) && (!l.isJSON || formatOf(l.value) != ""): // or it is of a newer version
-			cutOff = !l.isJSON && !l.whole
-			unread++
-			firstUnread = cmp.Or(firstUnread, l.no)
-		}
-	}
-	if l.err != nil {
-		return l.err
-	}
-	if !cutOff { // or what came after is not known
-		if err := w.pause(); err != nil {
-			return err
-		}
-	}
-	if unread > 0 {
-		return fmt.Errorf("%w: %d, the first at line %d", errUnread, unread, firstUnread)
-	}
-	return nil
-}
-
 // known reports whether a line belongs to the session, and takes its name from the first one. A session may also take
 // over what was said in another, whose first lines it repeats.
 func (w *walk) known(l line) bool {
 	if l.known && l.session != "" {
-		if w.session == w.name {
-			w.session = l.session
+		if !w.named {
+			w.session, w.named = l.session, true
 		}
 		w.other = w.spoken && l.session != w.session
 	}
