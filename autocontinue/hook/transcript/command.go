@@ -191,35 +191,30 @@ func nameKinds(names ...string) []string {
 
 // bare returns a command without assignments and without the programs that only run it.
 func bare(words []string) []string {
-	t := commands()
-	for len(words) > 0 {
-		name, rest := programName(words[0]), words[1:]
-		runsNext := func(r rule) bool { return matches(r[2], rest[0]) }
-		switch {
-		case matches("python*|pypy*|py", name):
-			module := t.afterFlags(rest)
-			if len(module) > 0 && slices.Contains(rest[:len(rest)-len(module)], "-m") {
-				return module // "python -m pytest"
-			}
-			return words
-		case len(rest) == 0:
-			return words
-		case slices.Contains(t.lists["wraps 0"], name):
-			words = t.afterFlags(rest)
-		case slices.Contains(t.lists["wraps 1"], name):
-			rest = t.afterFlags(rest)
-			words = rest[min(1, len(rest)):]
-		case name == "go" && len(rest) > 1 && rest[0] == "run" && strings.Contains(rest[1], ".") && rest[1][0] != '.':
-			words = rest[1:] // "go run example.com/tool@v1"
-		case len(rest) > 1 && slices.ContainsFunc(t.rules["runs "+name], runsNext):
-			inner := bare(t.afterFlags(rest[1:]))
-			isTask := len(inner) == 0 || inner[0] == "test" || !t.interprets(inner[0]) && kindsOf(inner) == nil
-			if isTask && name != "bundle" {
-				return words
-			}
-			words = inner
-		default:
-			return words
+	if len(words) < 2 {
+		return words
+	}
+	t, name, rest := commands(), programName(words[0]), words[1:]
+	runsNext := func(r rule) bool { return matches(r[2], rest[0]) }
+	switch {
+	case matches("python*|pypy*|py", name):
+		module := t.afterFlags(rest)
+		if len(module) > 0 && slices.Contains(rest[:len(rest)-len(module)], "-m") {
+			return module // "python -m pytest"
+		}
+	case slices.Contains(t.lists["wraps 0"], name):
+		return bare(t.afterFlags(rest))
+	case slices.Contains(t.lists["wraps 1"], name):
+		rest = t.afterFlags(rest)
+		return bare(rest[min(1, len(rest)):])
+	case len(rest) < 2:
+	case name == "go" && rest[0] == "run" && strings.Contains(rest[1], ".") && rest[1][0] != '.':
+		return bare(rest[1:]) // "go run example.com/tool@v1"
+	case slices.ContainsFunc(t.rules["runs "+name], runsNext):
+		inner := bare(t.afterFlags(rest[1:]))
+		isTask := len(inner) == 0 || inner[0] == "test" || !t.interprets(inner[0]) && kindsOf(inner) == nil
+		if !isTask || name == "bundle" {
+			return inner
 		}
 	}
 	return words

@@ -24,7 +24,7 @@ type effect struct {
 	Name      string             `json:"name,omitempty"`   // the command, for people
 	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
-	Printed   string             `json:"printed,omitempty"` // what a later command prints before the exit status: "exit: $"
+	Printed   string             `json:"printed,omitempty"` // what is printed before the exit status: "exit: $"
 	Echoes    []string           `json:"echoes,omitempty"`  // how lines begin that the script prints itself
 	Chained   bool               `json:"chained,omitempty"` // a check behind "&&" may be the one that failed
 }

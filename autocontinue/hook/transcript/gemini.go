@@ -102,7 +102,10 @@ func (l *line) geminiMessage(m value, kind string) {
 		}
 		if r := p.at("functionResponse"); r.isObject() {
 			told := r.at("response")
-			done := result{id: r.text("id"), failed: told.text("error") != "", output: cmp.Or(told.text("output"), told.text("error"))}
+			done := result{id: r.text("id"), output: told.text("output")}
+			if told.text("error") != "" {
+				done.failed, done.output = true, cmp.Or(done.output, told.text("error"))
+			}
 			done.geminiShell()
 			l.add(entry{kind: outcome, result: done})
 			calls++

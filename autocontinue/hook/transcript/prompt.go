@@ -77,17 +77,10 @@ const maxReply = 120 // characters of a nudge or an answer: longer words ask for
 // Means says whether the words told the agent to go on, and whether they answered a question. Yes is an answer where
 // the agent asked, it continues the agent where that said what it would do next, and else it is thanks.
 func (r Reply) Means(asked, promised bool) (goOn, answers bool) {
-	switch r {
-	case replyNudge:
-		return true, false
-	case replyYesNudge:
-		return !asked, asked
-	case replyAssent:
-		return !asked && promised, asked
-	case replyAnswer:
-		return false, true
-	}
-	return false, asked && r == replyOther
+	agrees := r == replyYesNudge || r == replyAssent && promised
+	goOn = r == replyNudge || agrees && !asked
+	answers = r == replyAnswer || asked && r != replyNone && r != replyNudge
+	return goOn, answers
 }
 
 // ReadReply tells what the human's next words were, by a table of phrases in the languages of the heuristic.

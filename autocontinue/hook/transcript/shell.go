@@ -23,7 +23,7 @@ const (
 type walker struct {
 	project project
 	dir     string            // where the commands run
-	known   map[string]string // "$" and a variable that is set to plain words; a file that is written from a here-document
+	known   map[string]string // "$" and a variable that is set to plain words; a file from a here-document
 
 	said   string   // what the last command printed, if it was an "echo"
 	echoes []string // lines that the script prints itself, up to what is not known
