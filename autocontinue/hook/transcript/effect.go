@@ -20,9 +20,8 @@ type effect struct {
 	Moves     bool               `json:"moves,omitempty"`     // it takes the project to another branch
 	Unknown   bool               `json:"unknown,omitempty"`   // it may do anything
 	Check     classify.CheckKind `json:"check,omitempty"`
-	Script    string             `json:"script,omitempty"` // the script that it runs
-	Name      string             `json:"name,omitempty"`   // the command, for people
-	Scope     []string           `json:"scope,omitempty"`  // its words that choose what it checks
+	Name      string             `json:"name,omitempty"`  // the command, for people
+	Scope     []string           `json:"scope,omitempty"` // its words that choose what it checks
 	Status    status             `json:"status,omitempty"`
 	Printed   string             `json:"printed,omitempty"` // what is printed before the exit status: "exit: $"
 	Echoes    []string           `json:"echoes,omitempty"`  // how lines begin that the script prints itself
@@ -73,8 +72,6 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		if plain := commands().plain(name, args); kinds[0] == kindEdit && among(" rm mv ", plain[0]) {
 			e.files(w, plain[0], plain[1:])
 		}
-	case "make", "gmake":
-		e.Script = w.resolve("Makefile")
 	default:
 		e.files(w, name, args)
 	}
@@ -197,8 +194,7 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 		case len(script) == 0:
 			return []string{kindRead} // a shell that waits, or "python --version"
 		}
-		e.Script = w.resolve(script[0])
-		if code = w.known[e.Script]; code != "" && !among(shells+"source . ", name) {
+		if code = w.known[w.resolve(script[0])]; code != "" && !among(shells+"source . ", name) {
 			return w.codeKinds(e, code)
 		}
 		if (name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun {
@@ -210,19 +206,18 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 		return scriptKind(script[0])
 	}
 	if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
-		e.Script = w.resolve(words[0])
 		return scriptKind(words[0])
 	}
 	return []string{kindRun}
 }
 
-// scriptKind says what a script does by its name. One that makes files is run as well.
+// scriptKind says what a script does by its name. One that makes files or changes something elsewhere is run as well.
 func scriptKind(name string) []string {
 	kinds := nameKinds(name)
 	folder := path.Base(path.Dir(slashed(name)))
 	switch {
-	case kinds[0] == kindEdit && len(kinds) == 1:
-		return []string{kindEdit, kindRun}
+	case len(kinds) == 1 && (kinds[0] == kindEdit || kinds[0] == kindElsewhere):
+		return append(kinds, kindRun)
 	case kinds[0] == kindRun && among(" test tests spec t __tests__ ", folder):
 		return []string{kindTest}
 	}

@@ -80,8 +80,16 @@ func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done
 	}
 }
 
+// readNew reads what is new in the file. The errors hold no path: it is the user's, and may be long.
 func (s *State) readNew(ctx context.Context, src Source) error {
-	f, size, err := open(src.Path, src.Dir)
+	path := src.Path
+	if path == "" {
+		return errors.New("the host names none")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(src.Dir, path)
+	}
+	f, size, err := OpenFile(path)
 	if err != nil {
 		return err
 	}
@@ -114,17 +122,6 @@ func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source)
 		s.Offset = l.next
 	}
 	return l.err
-}
-
-// open opens the transcript that a host names. The errors hold no path: it is the user's, and may be long.
-func open(path, dir string) (*os.File, int64, error) {
-	if path == "" {
-		return nil, 0, errors.New("the host names none")
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
-	}
-	return OpenFile(path)
 }
 
 // OpenFile opens a regular file and returns its size. It does not wait for the writer of a pipe. Errors hold no name.

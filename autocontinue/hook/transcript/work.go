@@ -72,9 +72,6 @@ func (w *work) apply(p project, effects []effect, r result) {
 		if e.Elsewhere && w.Session == classify.EditedNone {
 			w.Session = classify.EditedUnknown // of files elsewhere nothing is known
 		}
-		if e.Check == "" && e.Script != "" && slices.Contains(w.Files, p.name(e.Script)) { // whatever it is called
-			e.Check, e.Scope = classify.CheckRun, []string{e.Script}
-		}
 		if e.Check != "" {
 			w.check(e, r)
 		}
