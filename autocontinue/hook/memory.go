@@ -2,6 +2,7 @@ package hook
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ func (m Memory) Waits() bool { return m.Rested }
 
 type memory struct {
 	Began  string `json:"began,omitempty"`  // the folder of the human's first prompt
+	Turns  int    `json:"turns,omitempty"`  // prompts of the human
 	Pauses int    `json:"pauses,omitempty"` // that were taken in
 	ID     string `json:"id,omitempty"`     // of the last output
 	Same   int    `json:"same,omitempty"`   // how often it came in a row
@@ -42,6 +44,7 @@ type memory struct {
 func (m memory) heard(e event) memory {
 	switch {
 	case e.fromHuman(m):
+		m.Turns++
 		m.Began, m.Rested, m.Printed, m.PrintedIn = cmp.Or(m.Began, e.Dir), false, "", ""
 		m.Transcript.Sent(false)
 	case e.kind == printed:
@@ -108,7 +111,7 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 	t.Old = false
 	switch {
 	case e.Generation != "":
-		return "prompt:" + e.Generation + ":" + strconv.Itoa(e.Loop) + active
+		return fmt.Sprintf("prompt:%s:%d:%d", e.Generation, m.Turns, e.Loop)
 	case e.host == Gemini && e.Time != nil:
 		return "time:" + string(e.Time) + active
 	case t.MessageID == "" || e.Message.given && !t.Shows(e.Message.text, e.host.accumulates()):

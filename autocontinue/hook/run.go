@@ -95,7 +95,8 @@ type session struct {
 	cfg    Config
 	shadow bool
 
-	memory memory // with the transcript as this event read it
+	state  *autocontinue.State // as it was read with the memory; nil once the loop has it
+	memory memory              // with the transcript as this event read it
 	out    autocontinue.Output
 }
 
@@ -104,7 +105,7 @@ func (s *session) hear(ctx context.Context) error {
 	err := s.cfg.Sessions.Update(ctx, s.event.key(),
 		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
 			if human = s.event.fromHuman(m.memory); human {
-				state, first = state.Reset(), m.Began == "" && m.Pauses == 0
+				state, first = state.Reset(), m.Turns == 0 && m.Pauses == 0
 			}
 			return state, Memory{m.heard(s.event)}, nil
 		})
@@ -140,10 +141,10 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 	return ac.Handle(ctx, s.out)
 }
 
-// read reads the memory.
+// read reads the memory, and the state that belongs to it.
 func (s *session) read(ctx context.Context) error {
-	_, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
-	s.memory = m.memory
+	state, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
+	s.state, s.memory = &state, m.memory
 	return err
 }
 
@@ -186,8 +187,12 @@ func (s *session) await(ctx context.Context) (t transcript.Trace, failed error) 
 	return t, failed
 }
 
-// Load returns the state.
+// Load returns the state, at first the one that belongs to the memory that the output was made with.
 func (s *session) Load(ctx context.Context, _ string) (autocontinue.State, error) {
+	if state := s.state; state != nil {
+		s.state = nil
+		return *state, ctx.Err()
+	}
 	state, _, err := s.cfg.Sessions.Load(ctx, s.event.key())
 	return state, err
 }

@@ -211,13 +211,13 @@ func (w *walker) scriptKinds(e *effect, name string, words []string, input strin
 	return []string{kindRun}
 }
 
-// scriptKind says what a script does by its name. One that makes files or changes something elsewhere is run as well.
+// scriptKind says what a script does by its name. One that makes files is run as well.
 func scriptKind(name string) []string {
 	kinds := nameKinds(name)
 	folder := path.Base(path.Dir(slashed(name)))
 	switch {
-	case len(kinds) == 1 && (kinds[0] == kindEdit || kinds[0] == kindElsewhere):
-		return append(kinds, kindRun)
+	case kinds[0] == kindEdit && len(kinds) == 1:
+		return []string{kindEdit, kindRun}
 	case kinds[0] == kindRun && among(" test tests spec t __tests__ ", folder):
 		return []string{kindTest}
 	}
