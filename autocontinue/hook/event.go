@@ -194,12 +194,10 @@ func (t *optional) UnmarshalJSON(data []byte) error {
 // waitsFor reports whether a task in the background will wake the agent. Only a status that is known to be an end says
 // that it will not. A sub-agent does not wait for sub-agents: the list has itself, and those beside it.
 func (e event) waitsFor(task any) bool {
+	const ends = " completed complete done finished succeeded success failed error errored killed cancelled canceled " +
+		"stopped exited aborted timeout timed_out "
 	t, _ := task.(map[string]any)
 	status, _ := t["status"].(string)
-	switch strings.ToLower(status) {
-	case "completed", "complete", "done", "finished", "succeeded", "success", "failed", "error", "errored",
-		"killed", "cancelled", "canceled", "stopped", "exited", "aborted", "timeout", "timed_out":
-		return false
-	}
-	return e.kind != subagentStopped || t["type"] != "subagent"
+	ended := status != "" && strings.Contains(ends, " "+strings.ToLower(status)+" ")
+	return !ended && (e.kind != subagentStopped || t["type"] != "subagent")
 }

@@ -18,10 +18,8 @@ const (
 	kindRemote    = "remote"
 	kindTask      = "task"
 
-	kindTest  = string(classify.CheckTest)
-	kindBuild = string(classify.CheckBuild)
-	kindLint  = string(classify.CheckLint)
-	kindRun   = string(classify.CheckRun)
+	kindTest = string(classify.CheckTest)
+	kindRun  = string(classify.CheckRun)
 )
 
 // table is commands.txt.

@@ -42,12 +42,9 @@ func (p project) holds(file string) bool {
 		return true
 	}
 	// The two may name one folder in different ways. What does not exist any more keeps its name.
-	root, err := filepath.EvalSymlinks(string(p))
-	if err != nil {
-		return false
-	}
+	root, gone := filepath.EvalSymlinks(string(p))
 	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
-	return err == nil && below(slashed(root), slashed(folder)+"/x")
+	return gone == nil && err == nil && below(slashed(root), slashed(folder)+"/x")
 }
 
 // name returns a file for people: relative to the project where it lies in it.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -271,20 +272,14 @@ func (w *walker) parts(parts []syntax.WordPart) string {
 		case *syntax.DblQuoted:
 			b.WriteString(w.parts(p.Parts))
 		case *syntax.ParamExp:
-			b.WriteString(w.parameter(p))
+			name := "$" // the value, or the name if the script does not set it to plain words
+			if p.Param != nil {
+				name += p.Param.Value
+			}
+			b.WriteString(cmp.Or(w.known[name], name))
 		default:
 			b.WriteString("$()")
 		}
-	}
-	return b.String()
-}
-
-// parameter returns the value of a variable that the script sets to plain words, and others as they stand.
-func (w *walker) parameter(p *syntax.ParamExp) string {
-	var b strings.Builder
-	_ = syntax.NewPrinter().Print(&b, p)
-	if value, ok := w.known["$"+strings.Trim(b.String(), "${}")]; ok {
-		return value
 	}
 	return b.String()
 }
