@@ -59,17 +59,15 @@ const (
 	replyOther    Reply = "other"     // anything else, such as a new task
 )
 
-// replyPatterns are replies.txt, as expressions for all the words of a reply. That for nudges and assents, which may
-// stand in a row, has one group for each of these kinds.
-var replyPatterns = sync.OnceValue(func() (p struct{ thanks, row, answer *regexp.Regexp }) {
+// replyPattern is replies.txt, as an expression for all the words of a reply. The phrases may stand in a row. It has a
+// group for thanks, nudge, assent and answer each.
+var replyPattern = sync.OnceValue(func() *regexp.Regexp {
 	const gap = `[\s.,;:!?，。、！？…¡¿"'` + "`]+"
 	table := entries(repliesText)
 	any := func(kind string) string { return "(?:" + strings.Join(table[kind], "|") + ")" }
-	before, after := "^(?:(?:"+any("before")+gap+")*", any("after")+"*(?:$|"+gap+"|"+gap+any("join")+" ))+$"
-	p.thanks = regexp.MustCompile(before + any("thanks") + after)
-	p.row = regexp.MustCompile(before + "(?:(" + any("nudge") + ")|(" + any("assent") + "))" + after)
-	p.answer = regexp.MustCompile(before + any("answer") + after)
-	return p
+	phrase := "(" + any("thanks") + ")|(" + any("nudge") + ")|(" + any("assent") + ")|(" + any("answer") + ")"
+	end := "(?:$|" + gap + "|" + gap + any("join") + " )"
+	return regexp.MustCompile("^(?:(?:" + any("before") + gap + ")*(?:" + phrase + ")" + any("after") + "*" + end + ")+$")
 })
 
 const maxReply = 120 // characters of a nudge or an answer: longer words ask for something
@@ -92,18 +90,17 @@ func ReadReply(words string) Reply {
 		return replyNone
 	case utf8.RuneCountInString(words) > maxReply:
 		return replyOther
-	case replyPatterns().thanks.MatchString(words):
+	}
+	m := replyPattern().FindStringSubmatch(words)
+	switch {
+	case m == nil, m[1] != "":
 		return replyOther
-	}
-	switch row := replyPatterns().row.FindStringSubmatch(words); {
-	case row != nil && row[1] != "" && row[2] != "":
-		return replyYesNudge
-	case row != nil && row[1] != "":
-		return replyNudge
-	case row != nil:
-		return replyAssent
-	case replyPatterns().answer.MatchString(words):
+	case m[4] != "":
 		return replyAnswer
+	case m[2] != "" && m[3] != "":
+		return replyYesNudge
+	case m[2] != "":
+		return replyNudge
 	}
-	return replyOther
+	return replyAssent
 }
