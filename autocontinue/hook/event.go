@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,7 +77,17 @@ type event struct {
 // nothing of the payload except names of keys.
 func (h Host) read(payload []byte) (event, error) {
 	e := event{host: h}
-	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &e)
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(bytes.TrimPrefix(payload, []byte("\ufeff")), &members)
+	maps.DeleteFunc(members, func(key string, _ json.RawMessage) bool {
+		return key != strings.ToLower(key) // package json would take it for the one in lower case
+	})
+	if err == nil {
+		var exact []byte
+		if exact, err = json.Marshal(members); err == nil {
+			err = json.Unmarshal(exact, &e)
+		}
+	}
 	e.kind = kinds[e.Name]
 	e.adapt()
 	syntax, isSyntax := errors.AsType[*json.SyntaxError](err)

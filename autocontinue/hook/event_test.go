@@ -29,7 +29,7 @@ func TestEvents(t *testing.T) {
 	}{
 		"Claude Code":     {Claude, stop(``), "block", "rejected_completion", ""},
 		"byte order mark": {Claude, "\ufeff" + stop(``), "block", "rejected_completion", ""},
-		"unknown keys": {Claude, stop(`,"effort":{"level":"high"}`), "block",
+		"unknown keys": {Claude, stop(`,"Session_ID":7,"stop_hook_Active":"x","effort":{"level":"high"}`), "block",
 			"rejected_completion", ""},
 		"invalid UTF-8":        {Claude, strings.Replace(stop(``), "now", "n\xffw", 1), "block", "rejected_completion", ""},
 		"the last of two keys": {Claude, stop(`,"last_assistant_message":"Which one, A or B?"`), `{}`, "question", ""},

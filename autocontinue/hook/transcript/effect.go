@@ -107,6 +107,9 @@ func (w *walker) commandEffects(words []string, input string, writes []string) (
 		before := len(e.Edits)
 		e.edit(w, writes...)
 		e.Makes = before == 0 && len(e.Edits) > 0
+		if code, _ := inlineCode(args, input); code != "" && len(e.Edits) > before && commands().interprets(name) {
+			e.Check = "" // code on the command line wrote the file
+		}
 	}
 	if e.matters() {
 		effects = append(effects, e)
