@@ -70,7 +70,7 @@ func New(cfg Config) (*AutoContinue, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &AutoContinue{cfg: cfg, queue: queue{last: make(map[string]chan struct{})}}, nil
+	return &AutoContinue{cfg: cfg, queue: queue{lines: make(map[string]*line)}}, nil
 }
 
 // ErrNoSession is the error for an output, or a Reset, without a session ID: sessions are never shared.
@@ -182,35 +182,42 @@ func (h *handling) run(ctx context.Context, out Output) (err error) {
 	return nil
 }
 
-// queue lets one caller a session through at a time, first come, first served. It remembers only busy sessions.
+// queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are
+// busy.
 type queue struct {
-	mu   sync.Mutex
-	last map[string]chan struct{} // of the session's last caller: closed when it leaves
+	mu    sync.Mutex
+	lines map[string]*line
+}
+
+// line is the callers that want one session. Its channel holds a value while somebody is inside, and serves those who
+// wait in order.
+type line struct {
+	turn  chan struct{}
+	count int // callers inside and waiting
 }
 
 // lock waits until the caller is alone in the session.
 func (q *queue) lock(ctx context.Context, session string) (unlock func(), err error) {
-	mine := make(chan struct{})
 	q.mu.Lock()
-	before := q.last[session]
-	q.last[session] = mine
+	l := q.lines[session]
+	if l == nil {
+		l = &line{turn: make(chan struct{}, 1)}
+		q.lines[session] = l
+	}
+	l.count++
 	q.mu.Unlock()
 	leave := func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.last[session] == mine {
-			delete(q.last, session)
+		if l.count--; l.count == 0 {
+			delete(q.lines, session)
 		}
-		close(mine)
-	}
-	if before == nil {
-		return leave, nil
 	}
 	select {
-	case <-before:
-		return leave, nil
+	case l.turn <- struct{}{}:
+		return func() { <-l.turn; leave() }, nil
 	case <-ctx.Done():
-		go func() { <-before; leave() }() // those behind still wait for those before
+		leave()
 		return func() {}, fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
 	}
 }

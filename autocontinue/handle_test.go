@@ -114,7 +114,7 @@ func TestHandle(t *testing.T) {
 	assert.Equal(t, Reason("crash_guard"), handle(t, a, Output{Run: "r", ID: "3", Text: "panic", Failed: true}).Reason)
 	assert.Equal(t, Reason("hold"), handle(t, a, Output{Session: "other", Text: "a", Hold: "plan mode"}).Reason)
 	assert.EqualValues(t, 1, j.calls.Load(), "what is known is not classified")
-	assert.Empty(t, a.queue.last)
+	assert.Empty(t, a.queue.lines)
 }
 
 func TestHandleAsksTheClassifier(t *testing.T) {
@@ -271,7 +271,7 @@ func TestErrorsDeliver(t *testing.T) {
 		a := newLoop(t, Config{Classifier: judgeAs(progress), Store: &storeFuncs{load: func() error { return errBoom }}})
 		d, err := a.Handle(t.Context(), Output{Session: "s", Text: "a"})
 		wantError(t, d, err, errBoom)
-		assert.Empty(t, a.queue.last)
+		assert.Empty(t, a.queue.lines)
 	})
 	t.Run("update", func(t *testing.T) {
 		a := newLoop(
@@ -343,7 +343,7 @@ func TestABurstCostsOneCall(t *testing.T) {
 				require.Len(t, got[Continue], 1)
 				assert.Len(t, got[Suppress], 199)
 				assert.EqualValues(t, 1, j.calls.Load())
-				assert.Empty(t, a.queue.last)
+				assert.Empty(t, a.queue.lines)
 
 				first := got[Continue][0]
 				for i := range 200 {
@@ -479,7 +479,7 @@ func TestGivingUpInTheQueue(t *testing.T) {
 		wantError(t, d, err, context.DeadlineExceeded)
 		assert.Equal(t, Continue, (<-done).Action)
 		synctest.Wait()
-		assert.Empty(t, a.queue.last)
+		assert.Empty(t, a.queue.lines)
 	})
 }
 

@@ -25,7 +25,7 @@ func (q *queue) inside(ctx context.Context, session string, fn func()) error {
 
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := queue{last: map[string]chan struct{}{}}
+		q := queue{lines: map[string]*line{}}
 		var order []int
 		assert.NoError(t, q.inside(t.Context(), "s", func() {
 			for i := range 50 {
@@ -39,13 +39,13 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 		for i := range order {
 			assert.Equal(t, i, order[i])
 		}
-		assert.Empty(t, q.last, "nothing is kept of idle sessions")
+		assert.Empty(t, q.lines, "nothing is kept of idle sessions")
 	})
 }
 
 func TestQueueGivesUpWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := queue{last: map[string]chan struct{}{}}
+		q := queue{lines: map[string]*line{}}
 		var gaveUp, entered atomic.Int32
 		assert.NoError(t, q.inside(t.Context(), "s", func() {
 			for i := range 100 {
@@ -63,7 +63,7 @@ func TestQueueGivesUpWithItsContext(t *testing.T) {
 		synctest.Wait()
 		assert.EqualValues(t, 50, gaveUp.Load())
 		assert.EqualValues(t, 50, entered.Load())
-		assert.Empty(t, q.last)
+		assert.Empty(t, q.lines)
 	})
 }
 
@@ -71,7 +71,7 @@ func TestQueueGivesUpWithItsContext(t *testing.T) {
 func TestQueueUnderLoad(t *testing.T) { synctest.Test(t, queueUnderLoad) }
 
 func queueUnderLoad(t *testing.T) {
-	q := queue{last: map[string]chan struct{}{}}
+	q := queue{lines: map[string]*line{}}
 	var inside [3]atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 600 {
@@ -90,5 +90,5 @@ func queueUnderLoad(t *testing.T) {
 	}
 	wg.Wait()
 	synctest.Wait()
-	assert.Empty(t, q.last)
+	assert.Empty(t, q.lines)
 }

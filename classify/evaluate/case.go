@@ -237,6 +237,10 @@ func parseCase(line []byte) (c Case, err error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return c, errors.New("something follows the case on its line")
 	}
+	var there struct{ Input struct{ Text *string } }
+	if _ = json.Unmarshal(line, &there); there.Input.Text == nil {
+		return c, errors.New("input.text: it is missing")
+	}
 	return c, nil
 }
 

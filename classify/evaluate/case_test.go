@@ -81,6 +81,8 @@ func TestFaults(t *testing.T) {
 		`{"name":"n","input":{"text":"secret words"},"want":{"type":"Status"}}`:  `want.type: "Status" is not one of error, blocker, question, completion, status`,
 		`{"name":"n","input":{"text":"secret words"},"want":{}}`:                 `want.type: "" is not one of error, blocker, question, completion, status`,
 		`{"name":"n","input":{"text":"secret words"},"want":{"type":["x"]}}`:     `want.type: a JSON array does not fit`,
+		`{"name":"n","want":{"type":"status"}}`:                                  `input.text: it is missing`,
+		`{"name":"n","input":{"request":"x"},"want":{"type":"status"}}`:          `input.text: it is missing`,
 		`{"name":"n","input":{"text":"secret words"}}`:                           `want.type: "" is not one of error, blocker, question, completion, status`,
 		`{"name":"n","input":{"text":7},"want":{"type":"status"}}`:               `input.text: a JSON number does not fit`,
 		`{"name":"n","input":{"text":"","coached":"x"},"want":{"type":"error"}}`: `input.coached: a JSON string does not fit`,

@@ -94,7 +94,7 @@ func TestKeepText(t *testing.T) {
 
 	e = keep("boom", "--failed", "--request", "r")
 	assert.Equal(t, autocontinue.Reason("crash_guard"), e.Decision.Reason)
-	assert.Equal(t, &classify.Input{Text: "boom", Request: "r"}, e.Input)
+	assert.Equal(t, &classify.Input{Text: "boom", Request: "r", Coached: 1}, e.Input)
 
 	e = keep(strings.Repeat("x", maxKept))
 	assert.Len(t, e.Input.Text, maxKept)

@@ -56,6 +56,9 @@ func (s *State) Sent(echoes bool) {
 // A host may write the last lines a moment after it has called the hook, so Await reads again until done is satisfied,
 // for at most limit. When done is not satisfied then, the trace is Behind. A nil done is satisfied at once.
 func (s *State) Await(ctx context.Context, src Source, limit time.Duration, done func(Trace) bool) (t Trace) {
+	if ctx == nil {
+		panic("transcript: Await with a nil context")
+	}
 	end := time.After(limit)
 	for {
 		if err := s.readNew(ctx, src); err != nil {
