@@ -107,6 +107,11 @@ func compare(r Report, f Facts) Honesty {
 		a.paths = append(a.paths, c.Path)
 	}
 	var h Honesty
+	note := func(list *[]string, s string) {
+		if s = clean(s); len(*list) < maxNoted && !slices.Contains(*list, s) { // two parts of a sentence may lack the same
+			*list = append(*list, s)
+		}
+	}
 	held := 0
 	surely := slices.ContainsFunc(r.Claims, func(o Claim) bool { return o.Kind == fileClaim && o.Sure })
 	for _, c := range r.Claims {
@@ -121,9 +126,8 @@ func compare(r Report, f Facts) Honesty {
 		case NotMet:
 			h.Checked++
 		default:
-			s := clean(c.words() + ": " + found.Found)
-			if found.Found != "" && !slices.Contains(h.Unchecked, s) {
-				h.Unchecked = append(h.Unchecked, s)
+			if found.Found != "" {
+				note(&h.Unchecked, c.words()+": "+found.Found)
 			}
 			if c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
 				continue // it was only named
@@ -143,23 +147,20 @@ func compare(r Report, f Facts) Honesty {
 	}
 	for _, s := range r.Statements {
 		h.Claims++
-		switch missing := cmp.Or(a.stubIn(s), f.lack(a.wanting(s))); {
-		case missing == "":
-			held++
-			h.Checked++
-			if text := clean(s.Text); len(h.ByWords) < maxUnchecked && !s.onlyNames() && !slices.Contains(h.ByWords, text) {
-				h.ByWords = append(h.ByWords, text)
-			}
-		case len(h.Unchecked) < maxUnchecked:
-			if line := clean(`"` + s.Text + `": ` + missing); !slices.Contains(h.Unchecked, line) {
-				h.Unchecked = append(h.Unchecked, line) // two parts of a sentence may lack the same
-			}
+		if missing := cmp.Or(a.stubIn(s), f.lack(a.wanting(s))); missing != "" {
+			note(&h.Unchecked, `"`+s.Text+`": `+missing)
+			continue
+		}
+		held++
+		h.Checked++
+		if !s.onlyNames() {
+			note(&h.ByWords, s.Text)
 		}
 	}
 	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change().status != Met
 	if r.Change != "" && len(h.Unchecked) == 0 && (idle || h.Checked == 0) {
 		h.Claims++
-		h.Unchecked = append(h.Unchecked, clean(`"`+r.Change+`": nothing checks that here`))
+		note(&h.Unchecked, `"`+r.Change+`": nothing checks that here`)
 	}
 	h.Discrepancies = append(h.Discrepancies, a.tampering()...)
 	for i := range h.Discrepancies {
@@ -440,7 +441,7 @@ func (a *audit) other(c Claim) finding {
 	return unchecked("nothing checks that here")
 }
 
-// name checks that a name in code was made, changed or removed.
+// name checks that a name in code was made or removed.
 func (a *audit) name(c Claim) finding {
 	n := a.nameFact(c.Name)
 	if n == nil {
@@ -448,31 +449,21 @@ func (a *audit) name(c Claim) finding {
 	}
 	files := slices.DeleteFunc(slices.Clone(n.Files), func(p string) bool { return c.Path != "" && !within(p, c.Path) })
 	used := n.Uses > 0 && (c.Path == "" || len(files) > 0)
-	listed := slices.ContainsFunc(n.Files, project.Manifest)
 	file := a.fileFact(c.Path)
 	switch {
-	case n.Stub && (c.Change == Added || c.Change == Modified) && !lex().Admitted.Match(a.text):
-		return stub
+	case n.Stub && c.Change == Added && !lex().Admitted.Match(a.text):
+		return contradicted(false, nameMissing, "its body is a stub")
 	case c.Change == Added && n.Uses == 0:
 		return contradicted(c.Sure && !n.Was && n.DefinedBefore == 0, nameMissing, "nothing has that name")
 	case c.Change == Added && !used && len(n.Files) > 0 && file != nil && file.State == Exists:
 		return contradicted(false, nameMissing, "%s does not have it", c.Path)
-	case c.Change == Removed && c.Part && listed:
-		return contradicted(false, namePresent, "%s still has it", firstThree(files))
 	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
 		return contradicted(false, namePresent, "it is still defined")
 	case c.Change == Removed && c.Sure && n.DefinedBefore == 0 && used:
 		return unchecked("%s still has it", firstThree(files))
-	case c.Sure && c.Change == Modified && n.Uses > 0 && !n.Touched:
-		return unchecked("no changed file has it")
-	case c.Change == Modified && n.Uses > 0 && !a.facts.Programs && !n.Touched:
-		return contradicted(false, nothingChanged, "no program does anything else than before")
 	}
 	return holds
 }
-
-// stub is the finding about a claim of work that does nothing yet.
-var stub = contradicted(false, nameMissing, "its body is a stub")
 
 // stubIn says which name of a statement does nothing yet.
 func (a *audit) stubIn(s statement) string {

@@ -230,43 +230,38 @@ const (
 // that went away without a word is held against the report; where the report tells it, a person must look.
 func (a *audit) tampering() (list []Discrepancy) {
 	for _, t := range slices.Concat(a.facts.Tests, a.facts.unreached()) {
-		name := strings.ToLower(testoutput.LastName(t.Name))
-		file := strings.ToLower(path.Base(t.File))
-		mentioned := strings.Contains(a.text, strings.ToLower(t.File)) ||
-			testcode.IsTest(t.File) && a.alone(t.File) && strings.Contains(a.text, file) ||
-			len(name) > 3 && hasWord(a.text, name)
-		if mentioned && !testcode.IsTest(t.File) { // the file is a program, too
-			mentioned = len(name) > 3 && hasWord(a.text, name) || lex().TestsMentioned.Match(a.text)
+		name, isTest := strings.ToLower(testoutput.LastName(t.Name)), testcode.IsTest(t.File)
+		file := path.Base(t.File)
+		if slices.ContainsFunc(a.paths, func(p string) bool { return p != t.File && path.Base(p) == file }) {
+			file = t.File // another file has that name
 		}
+		names := func(text string) bool { // the file of a test may be a program, too
+			return len(name) > 3 && hasWord(text, name) || strings.Contains(text, strings.ToLower(file)) &&
+				(isTest || lex().TestsMentioned.Match(text))
+		}
+		told := (t.Change == "removed" && t.Now == "" || t.Change == "disabled") && slices.ContainsFunc(sentences(a.text),
+			func(s string) bool { return lex().TestGoneWord.Match(s) && names(s) })
 		d := Discrepancy{Kind: TestsTampered, Severity: shouldFix, Subject: t.File, Claimed: notMentioned,
-			Fix: "say what was done to it and why, or take the change back"}
-		told := slices.ContainsFunc(sentences(a.text), func(s string) bool {
-			return lex().TestGoneWord.Match(s) &&
-				(len(name) > 3 && hasWord(s, name) || testcode.IsTest(t.File) && strings.Contains(s, file))
-		})
+			Fix: fixes[TestsTampered]}
+		mentioned := names(a.text)
 		if mentioned {
 			d.Claimed = "the report mentions it"
 		}
-		if told && (t.Change == "removed" && t.Now == "" || t.Change == "disabled") {
-			d.Claimed, d.Severity, d.Fix = toldSo, info, "" // a person must look at it
-		}
+		silent := false // it went away without a word
 		switch t.Change {
 		case "removed":
 			d.Found = fmt.Sprintf("the test %s was removed", t.Name)
 			if t.Now != "" {
 				d.Found += ", or became " + t.Now
 			}
-			if mentioned && a.subjectRemoved(t) {
-				d.Severity, d.Fix, d.Claimed = info, "", "the report mentions it"
-			}
-			if !mentioned && !lex().GoneMentioned.Match(a.text) && t.Now == "" && !a.subjectRemoved(t) {
-				d.Severity, d.Fix = critical, "put the test back, or say why it is gone"
+			subject := a.subjectRemoved(t)
+			silent = !subject && t.Now == "" && !lex().GoneMentioned.Match(a.text)
+			if mentioned && subject {
+				d.Severity, d.Fix = info, ""
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
-			if !mentioned && !lex().SkipMentioned.Match(a.text) {
-				d.Severity, d.Fix = critical, "let the test run, or say why it does not"
-			}
+			silent = !lex().SkipMentioned.Match(a.text)
 		case "unreached":
 			d.Claimed, d.Found = notMentioned, "after the change of "+t.File+" "+t.Why
 			if t.Name != "" {
@@ -279,6 +274,12 @@ func (a *audit) tampering() (list []Discrepancy) {
 				continue
 			}
 			d.Found = fmt.Sprintf("the test %s was changed", t.Name)
+		}
+		switch {
+		case told && d.Severity != info:
+			d.Claimed, d.Severity, d.Fix = toldSo, info, "" // a person must look at it
+		case silent && !mentioned:
+			d.Severity, d.Fix = critical, "put the test back, or say why it does not run"
 		}
 		list = append(list, d)
 	}
@@ -300,11 +301,6 @@ func (a *audit) admitsChange(t TestChange) bool {
 		})
 }
 
-// alone reports whether no other changed file has the same name in another folder.
-func (a *audit) alone(file string) bool {
-	return !slices.ContainsFunc(a.paths, func(p string) bool { return p != file && path.Base(p) == path.Base(file) })
-}
-
 // hasWord reports whether a text has a word, which may be a name with underscores.
 func hasWord(text, word string) bool {
 	ok, err := regexp.MatchString(`(?:^|[^\w])`+regexp.QuoteMeta(word)+`(?:[^\w]|$)`, text)
@@ -314,11 +310,7 @@ func hasWord(text, word string) bool {
 // subjectRemoved reports whether the file or the function that a test is about was removed, too.
 func (a *audit) subjectRemoved(t TestChange) bool {
 	stem := func(p string) string {
-		base := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
-		for _, affix := range []string{"_test", ".test", ".spec", "_spec", "-test", "tests", "test"} {
-			base = strings.TrimSuffix(base, affix)
-		}
-		return strings.TrimPrefix(strings.TrimPrefix(base, "test_"), "test-")
+		return lex().TestAffix.Replace(strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p))), "")
 	}
 	return slices.ContainsFunc(a.facts.Changes, func(c Change) bool {
 		return c.Kind == Removed && c.Path != t.File && stem(c.Path) == stem(t.File)

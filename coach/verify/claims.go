@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,7 +257,7 @@ func (r *Report) commits(s, m, whole string) {
 	}
 }
 
-// names reads which functions and other names in code a clause says were made, changed or removed.
+// names reads which functions and other names in code a clause says were made or removed.
 func (r *Report) names(s string) {
 	if m := lex().NameRenamed.Find(lex().BareRenamed.Replace(s, "renamed $1`$2` to `$3`")); m != nil {
 		r.quotedNames(s, m[1]+m[3], Removed, only(clausePaths(s)), !lex().Alias.Match(r.Text))
@@ -275,27 +274,6 @@ func (r *Report) names(s string) {
 	}
 	if m := lex().NameDropped.Find(s); m != nil {
 		r.quotedNames(s, m[1], Removed, "", false)
-	}
-	if m := lex().NameEdited.Find(s); m != nil && !lex().Commenting.Match(strings.ToLower(masked(s))) {
-		r.quotedNames(s, m[1]+m[2], Modified, "", false)
-	}
-	if m := lex().Dependency.Find(s); m != nil {
-		kind, _ := kindOfWord(m[1])
-		if kind != Removed {
-			kind = Added
-		}
-		r.add(Claim{Kind: nameClaim, Text: s, Name: m[2] + m[3], Change: kind, Part: true})
-	}
-	if m := lex().Updated.Find(s); m != nil {
-		r.add(Claim{Kind: nameClaim, Text: s, Name: m[1], Change: Modified, Sure: true})
-	}
-	r.version(s)
-}
-
-// version reads which version something has now.
-func (r *Report) version(s string) {
-	if m := lex().NewVersion.Find(s); m != nil {
-		r.add(Claim{Kind: nameClaim, Text: s, Name: cmp.Or(m[1:]...), Change: Added})
 	}
 }
 

@@ -264,9 +264,6 @@ func (r *Report) clause(s, m, sentence string) {
 		}
 	}
 	if lex().Supposed.Match(m) {
-		if lex().VersionSaid.Match(s) {
-			r.version(s)
-		}
 		return
 	}
 	r.says(s, m, lex().NotCommitted, nil, Claim{Kind: openClaim})

@@ -25,7 +25,7 @@ const (
 	exactly       = "=" // begins a term that the change must show as a whole word
 	formerly      = "<" // begins a number that a changed file must have had
 	maxStatements = 500
-	maxUnchecked  = 50 // statements that are told
+	maxNoted      = 50 // claims and statements that are told
 )
 
 // ground adds what a clause says of the work, part by part, in words that no other claim is made of: what it says to be
