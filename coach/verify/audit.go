@@ -277,10 +277,6 @@ func (a *audit) check(c Claim) finding {
 	case countClaim:
 		n := len(f.NewCommits)
 		return holdsIf(n == value(c.Total), commitMissing, "%d commits were made since the baseline", n)
-	case titleClaim:
-		said := strings.TrimRight(fold(c.Name), ".…")
-		has := slices.ContainsFunc(f.NewCommits, func(s string) bool { return strings.Contains(fold(s), said) })
-		return holdsIf(has, commitMissing, "no commit since the baseline has that subject")
 	case sameClaim:
 		if i := slices.IndexFunc(a.paths, project.Manifest); i >= 0 {
 			return unchecked("%s changed", a.paths[i])

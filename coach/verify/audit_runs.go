@@ -90,9 +90,6 @@ func (a *audit) run(c Claim) finding {
 	}
 	seen := a.facts.sum(runs)
 	subject := runs[0].line()
-	fails := func(surely bool, found string) finding {
-		return contradicted(surely, testResult, "%s", found).of(subject)
-	}
 	asBefore := len(seen.fresh)+len(seen.unknown) == 0
 	neither := cmp.Or(seen.why, "the run shows neither")
 	switch outcome := seen.outcome; {
@@ -107,16 +104,10 @@ func (a *audit) run(c Claim) finding {
 		return holds // "4 pass, and TestLen fails"
 	case outcome == NotMet && !exact:
 		return unchecked("something fails, and what was run is not exactly that: %s", seen.why)
-	case outcome == NotMet && asBefore:
-		return fails(false, "it fails as it did before the work: "+firstThree(seen.old))
-	case outcome == NotMet && (a.report.admits(nil) || c.Part):
-		return fails(false, seen.why)
-	case outcome == NotMet && len(seen.fresh) == 0 && len(seen.Withheld) > 0:
-		return unchecked("it fails, but without %s of the environment: pass what it needs", firstThree(seen.Withheld))
-	case outcome == NotMet && len(seen.fresh) == 0 && len(a.facts.BaseRuns) > 0 && !seen.based:
-		return unchecked("it fails, and it is not known whether it did before: %s", seen.why)
 	case outcome == NotMet:
-		return fails(true, seen.why)
+		unlike := len(seen.Withheld) > 0 || len(a.facts.BaseRuns) > 0 && !seen.based // it may have failed before
+		surely := !asBefore && !a.report.admits(nil) && (len(seen.fresh) > 0 || !unlike)
+		return contradicted(surely, testResult, "%s", seen.why).of(subject)
 	case outcome != Met:
 		return unchecked("%s", neither)
 	case c.Result != Met && !c.counted():

@@ -16,7 +16,7 @@ func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim)
 		return
 	}
 	c.Text = clause
-	if group := strings.Join(f[1:], ""); c.Kind == branchClaim || c.Kind == titleClaim {
+	if group := strings.Join(f[1:], ""); c.Kind == branchClaim {
 		c.Name = group
 	} else {
 		c.Total = numeral(group)
@@ -114,9 +114,6 @@ func (r *Report) history(s, m string) {
 	r.says(s, s, l.Branch, l.OtherBranch, Claim{Kind: branchClaim})
 	r.says(s, s, l.OnBranch, nil, Claim{Kind: branchClaim, Sure: true})
 	r.says(s, s, l.CommitCount, nil, Claim{Kind: countClaim})
-	if !l.CommitOther.Match(m) {
-		r.says(s, s, l.CommitSubject, nil, Claim{Kind: titleClaim})
-	}
 	r.says(s, s, l.CommitHolds, nil, Claim{Kind: commitClaim})
 }
 

@@ -33,11 +33,11 @@ const (
 func (r *Report) ground(s string, claims []Claim) {
 	covers := func(c Claim) bool {
 		return !slices.Contains([]claimKind{fileClaim, nameClaim, changeClaim, runClaim, testClaim, openClaim, commitClaim,
-			titleClaim, testsClaim, beforeClaim}, c.Kind)
+			testsClaim, beforeClaim}, c.Kind)
 	}
 	covered := slices.ContainsFunc(claims, covers)
 	for _, c := range claims {
-		if c.Kind == commitClaim || c.Kind == titleClaim {
+		if c.Kind == commitClaim {
 			s = strings.ReplaceAll(s, c.Name, "")
 		}
 		if c.Kind == otherClaim {

@@ -57,7 +57,7 @@ type lexicon struct {
 	OtherThings, OnlyCounts, ResultNumber, StandsAt, BesideKey, Names, MdLink, LineSuffix, PathShape, OnePath,
 	AnyPath, ListSeparator, AfterPath, English, OpenBox, ListMark, SentenceEnd, TitleLine, HeadPaths, TitleSilent,
 	TitleNot, TitleConcerns, TitleChange, TitleDone, TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore,
-	PartOf, AllBack, ForAWhile, NoNewFile, FileCount, Branch, OtherBranch, CommitCount, CommitSubject, CommitHolds,
+	PartOf, AllBack, ForAWhile, NoNewFile, FileCount, Branch, OtherBranch, CommitCount, CommitHolds,
 	InGit, IgnoredMentioned, CodeKind, Uncovered, Unseen, NowIn, ExecutableNow, Alternative, SaysChange, NoClaim,
 	AsBefore, OfAll, RanIt, PartEnd, Document,
 	Negated, Condition, Omitted, ChangedFrom, Measure, Thousands, Hash, FailedBefore, Kept, ItsTests, TestsCover,
