@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -124,34 +123,24 @@ const maxEffort = 32 << 20 // bytes that are read again and again in search of o
 
 // lastDecision returns the last complete object with a decision, and the texts beside all of these.
 func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
-	spent, end, open := 0, 0, false // open: inside an object that is cut off
+	spent, end := 0, 0
 	for i := 0; i < len(data) && spent < maxEffort; i++ {
-		next := bytes.IndexByte(data[i:], '{')
-		if next < 0 {
-			break
-		}
-		i += next
-		if rest := bytes.TrimLeft(data[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] != '"' {
+		if data[i] != '{' {
 			continue
 		}
 		var raw json.RawMessage
-		dec := json.NewDecoder(bytes.NewReader(data[i:]))
-		switch err := dec.Decode(&raw); {
-		case err == nil && hasDecision(raw) && open:
-			return nil, nil, errNoDecision // it is a quote
-		case err == nil && hasDecision(raw):
+		err := json.NewDecoder(bytes.NewReader(data[i:])).Decode(&raw)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			break // it is cut off: what follows is inside
+		}
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			spent += int(syntax.Offset)
+		} else if hasDecision(raw) {
 			last, beside = raw, append(beside, data[end:i])
 			end = i + len(raw)
 			i = end - 1
-		case err == nil:
+		} else {
 			spent += len(raw)
-		default:
-			syntax, ok := errors.AsType[*json.SyntaxError](err)
-			if !ok || errors.Is(err, io.ErrUnexpectedEOF) {
-				spent, open = spent+len(data)-i, true
-			} else {
-				spent += int(syntax.Offset)
-			}
 		}
 	}
 	if last == nil || spent >= maxEffort {
@@ -169,6 +158,10 @@ func saysOtherwise(texts [][]byte) bool {
 func hasDecision(object []byte) bool {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(object, &fields)
-	names := slices.Collect(maps.Keys(fields))
-	return slices.ContainsFunc(names, func(key string) bool { return strings.EqualFold(key, "decision") })
+	for key := range fields {
+		if strings.EqualFold(key, "decision") {
+			return true
+		}
+	}
+	return false
 }

@@ -51,7 +51,7 @@ func ParseReport(data []byte) (Report, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
 	if err := dec.Decode(&fields); err == nil && fields != nil && !dec.More() {
-		r.object(fields)
+		r.object(fields, false)
 	} else if bytes.HasPrefix(object, []byte(`{"`)) || bytes.HasPrefix(object, []byte("{\n")) {
 		return Report{}, fmt.Errorf("verify: report: %w", errNotReport)
 	} else {
@@ -70,9 +70,9 @@ func unfenced(s string) string {
 	return strings.TrimSpace(body)
 }
 
-// object reads the fields of a report, in the order of their names, so that equal reports are equal. Results of runs
-// are read as prose is.
-func (r *Report) object(fields map[string]any) {
+// object reads the fields of a report or of its tests, in the order of their names, so that equal reports are equal.
+// Results of runs are read as prose is.
+func (r *Report) object(fields map[string]any, ofTests bool) {
 	var tests []string
 	subject := "Tests"
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -101,15 +101,11 @@ func (r *Report) object(fields map[string]any) {
 				r.testEntry(e)
 			}
 		case slices.Contains(lex().TestKeys, key) && isObject:
-			if command := field(nested, "command", "cmd"); command != "" {
-				subject = "Tests by `" + command + "`"
-			}
-			for _, k := range []string{"passed", "failed", "skipped", "total"} {
-				tests = append(tests, counted(nested[k], k))
-			}
-			tests = append(tests, counted(field(nested, "result", "status", "outcome"), "total"))
-			r.output(field(nested, "output"))
-			r.prose(field(nested, "notes"))
+			r.object(nested, true)
+		case ofTests && (key == "command" || key == "cmd"):
+			subject = "Tests by `" + text(v) + "`"
+		case ofTests && slices.Contains([]string{"result", "status", "outcome"}, key):
+			tests = append(tests, counted(v, "total"))
 		case slices.Contains(lex().TestKeys, key):
 			if result := counted(v, "total"); result != "" {
 				tests = append(tests, result)
@@ -124,7 +120,7 @@ func (r *Report) object(fields map[string]any) {
 			for _, s := range texts(v) {
 				r.output(s)
 			}
-		default:
+		case !ofTests || key == "notes":
 			r.value(v)
 		}
 	}
@@ -141,12 +137,8 @@ func counted(v any, what string) string {
 	switch s := outcome(v); {
 	case s != "" && strings.Trim(s, "0123456789/") == "":
 		return s + " " + what
-	case what != "passed" && what != "total":
-		return ""
-	case s == "passed":
-		return "all pass"
-	case s == "failed":
-		return "some fail"
+	case what == "passed" || what == "total":
+		return map[string]string{"passed": "all pass", "failed": "some fail"}[s]
 	}
 	return ""
 }
@@ -186,7 +178,7 @@ func (r *Report) value(v any) {
 	case string:
 		r.prose(v)
 	case map[string]any:
-		r.object(v)
+		r.object(v, false)
 	case []any:
 		for _, e := range v {
 			r.value(e)
@@ -259,11 +251,18 @@ func (r *Report) testEntry(v any) {
 		Result: map[string]Status{"passed": Met, "failed": NotMet}[result]})
 }
 
-// text returns a JSON string, number, bool or null as text, and a list of them joined by commas. An object has no text.
+// text returns a JSON string, number, bool or null as text, a list of them joined by commas, and the values of an object
+// joined by colons.
 func text(v any) string {
 	switch v := v.(type) {
-	case nil, map[string]any:
+	case nil:
 		return ""
+	case map[string]any:
+		var values []any
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			values = append(values, v[k])
+		}
+		return strings.Join(texts(values), ": ")
 	case []any:
 		return strings.Join(texts(v), ", ")
 	case string:
@@ -287,17 +286,7 @@ func list(v any) []any {
 func texts(v any) []string {
 	var all []string
 	for _, e := range list(v) {
-		s := text(e)
-		if m, ok := e.(map[string]any); ok {
-			var parts []string
-			for _, k := range slices.Sorted(maps.Keys(m)) {
-				if p := text(m[k]); p != "" {
-					parts = append(parts, p)
-				}
-			}
-			s = strings.Join(parts, ": ")
-		}
-		if s != "" {
+		if s := text(e); s != "" {
 			all = append(all, s)
 		}
 	}
