@@ -129,7 +129,7 @@ func compare(r Report, f Facts) Honesty {
 			if found.Found != "" {
 				note(&h.Unchecked, c.words()+": "+found.Found)
 			}
-			if c.Kind == inFileClaim || c.Kind == fileClaim && c.Part {
+			if c.Kind == fileClaim && c.Part {
 				continue // it was only named
 			}
 		}
@@ -237,11 +237,6 @@ func (a *audit) check(c Claim) finding {
 		return a.test(c)
 	case commitClaim:
 		return a.commit(c)
-	case inFileClaim:
-		if file := a.fileFact(c.Path); file != nil && file.Tests != nil && *file.Tests < value(c.Total) {
-			return unchecked("the file declares %d tests", *file.Tests)
-		}
-		return finding{}
 	case cleanClaim:
 		if f.Clean != Met && f.Clean != NotMet {
 			return unchecked("what is committed is not known")

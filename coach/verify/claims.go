@@ -155,8 +155,7 @@ func (r *Report) testsBeside(s, m string) string {
 	for _, pattern := range []*lazy.Pattern{lex().TestsBeside, lex().NewOfTests} {
 		at := pattern.Regexp().FindStringSubmatchIndex(m)
 		if at == nil || lex().Succeeds.Match(m[:at[0]]) && pattern == lex().TestsBeside || lex().NewTests.Match(m) ||
-			pattern == lex().TestsBeside && (lex().Numbers.Match(m) || lex().OnlyCounts.Match(m)) ||
-			lex().TestsOfFile.Match(s) && len(clausePaths(s)) > 0 {
+			pattern == lex().TestsBeside && (lex().Numbers.Match(m) || lex().OnlyCounts.Match(m)) {
 			continue
 		}
 		if behind := pattern == lex().TestsBeside && at[4] >= 0; behind &&

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
-	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
 // says adds a claim if a text has its words, and not those that make it another one. A group of the words is its name
@@ -28,7 +27,6 @@ func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim)
 // clauses deny something, so they are read before denials are left out.
 func (r *Report) extent(s, m string) {
 	l := lex()
-	r.says(s, s, l.NoneLeft, nil, Claim{Kind: otherClaim})
 	r.says(s, m, l.TestsUntouched, l.Except, Claim{Kind: scopeClaim, Part: true})
 	r.says(s, strings.ReplaceAll(s, "`", ""), l.TreeClean, nil, Claim{Kind: cleanClaim})
 	r.says(s, m, l.NoDependency, nil, Claim{Kind: sameClaim})
@@ -69,29 +67,16 @@ func (r *Report) fates(s string, gone bool) {
 	}
 }
 
-// leftovers reads what a clause says to be gone, to be elsewhere, or to be there still.
+// leftovers reads what a clause says to be gone or to be elsewhere.
 func (r *Report) leftovers(s, m string) {
 	l := lex()
-	supposed := l.Supposed.Match(l.Mark.Replace(m, " ")) || l.Unlike.Match(m)
+	supposed := l.Supposed.Match(m) || l.Unlike.Match(m)
 	if r.fates(s, !supposed); supposed {
 		return
 	}
-	paths := clausePaths(s)
-	in := only(paths)
 	late := l.Earlier.Match(l.Passed.Replace(m, " "))
-	still := ""
-	if f := l.Still.Find(s); f != nil {
-		still = strings.Trim(f[1]+f[2], "`")
-	}
-	if l.MarksGone.Match(s) || l.AllGone.Match(m) && !late || l.NameRenamed.Match(s) && l.Throughout.Match(m) ||
-		isPath(still) || codeName(still) != "" {
-		r.add(Claim{Kind: otherClaim, Text: s})
-	}
 	if f := l.NameGone.Find(s); f != nil && !late {
 		r.quotedNames(s, f[1]+f[2], Removed, "", false)
-	}
-	if f := l.TestsOfFile.Find(s); f != nil && testcode.IsTest(in) {
-		r.add(Claim{Kind: inFileClaim, Text: s, Path: in, Total: numeral(f[1] + f[2])})
 	}
 	if f := l.FileMoved.Find(s); f != nil && isPath(f[1]) && isPath(f[2]) {
 		r.moved(s, f[1], f[2])
@@ -102,7 +87,7 @@ func (r *Report) leftovers(s, m string) {
 	if f := l.DocumentHas.Find(s); f != nil && isPath(f[1]) && !l.Earlier.Match(m) {
 		r.add(Claim{Kind: fileClaim, Text: s, Path: f[1]})
 	}
-	if l.OnlyFile.Match(m) && len(paths) > 0 {
+	if l.OnlyFile.Match(m) && len(clausePaths(s)) > 0 {
 		r.add(Claim{Kind: scopeClaim, Text: s})
 	}
 	r.says(s, m, l.FilesChanged, nil, Claim{Kind: scopeClaim, Sure: true})

@@ -38,7 +38,6 @@ const (
 	sameClaim   claimKind = "dependencies"  // there is no new one
 	branchClaim claimKind = "branch"        // it is there
 	countClaim  claimKind = "commit_count"  // that many commits were made
-	inFileClaim claimKind = "file_tests"    // a file has so many tests
 	beforeClaim claimKind = "failed_before" // a test failed before the work, too
 	otherClaim  claimKind = "other"         // something that no witness looks at: a pull request, coverage
 )

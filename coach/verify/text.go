@@ -41,7 +41,7 @@ var lex = lazy.Load[lexicon](lexiconText)
 
 type lexicon struct {
 	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools, BuildTools,
-	TestTools, HarmlessOptions, Compiled, NumberWords, UsageWords, Vague, Plain, Means, Extensions, BareNames, Products,
+	TestTools, HarmlessOptions, Compiled, NumberWords, Vague, Plain, Means, Extensions, BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys, CountKeys,
 	RunKeys, PassedWords, FailedWords, NoneWords []string
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned, SkipMentioned, AnyVerb,
@@ -49,9 +49,8 @@ type lexicon struct {
 	FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade, TestName, NoTest, NamesBehind, Quoted, IdentName,
 	AboutTest, CodeLine, TestGone, CommitNamed, CommitGit, CommitItem, CommitDone, CommitBlamed, CommitOther,
 	OtherDone, TreeClean, NoDependency, TestsUntouched, NumberWord, TestThing, NameMade, NameRenamed, BareRenamed,
-	NameDropped, NoName, NoNameBehind, InPath, NoneLeft, Mark, MarksGone, AllGone, Throughout, Passed,
-	Unlike, Alias, NameGone, Still, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, TestsOfFile,
-	DocumentHas, Admitted, CodeName, DebugGone, TakenBack, OnlyPart,
+	NameDropped, NoName, NoNameBehind, InPath, Passed,
+	Unlike, Alias, NameGone, GoneBehind, RidOf, FileMoved, FolderTo, OnlyFile, FilesChanged, DocumentHas, Admitted, CodeName, DebugGone, TakenBack, OnlyPart,
 	Formatting, Commenting, NewTests, DoneNow, OnlyThis, Unchanged, Program, Succeeds, Fails, HarmlessFailure,
 	AllPass, TestsPass, OfPass, Numbers, Labelled, NumberOfTests, Partly, Except, BuildWord, LintWord, TestSubject,
 	OtherThings, OnlyCounts, ResultNumber, StandsAt, BesideKey, Names, MdLink, LineSuffix, PathShape, OnePath,
