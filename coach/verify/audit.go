@@ -533,20 +533,16 @@ func (a *audit) scope(c Claim) finding {
 		}
 		return holds
 	}
-	var unnamed []string // files of which the report may tell in other words
 	for _, ch := range a.facts.Changes {
 		inCode := testcode.IsCode(ch.Path) && !testcode.IsTest(ch.Path)
 		switch {
-		case ch.Why != "", project.Byproduct(ch.Path), c.Change == "" && (a.namesFile(ch.Path) || a.tellsOfTests(ch.Path)),
+		case ch.Why != "", project.Byproduct(ch.Path), c.Change == "" && a.namesFile(ch.Path),
 			c.Change == Added && ch.Kind != Added, c.Change == Removed && c.Sure && !inCode:
-		case c.Change == "" && !c.Sure && (a.tellsOf(ch.Path) || !slices.ContainsFunc(a.paths, a.namesFile)):
-			unnamed = append(unnamed, ch.Path)
+		case c.Change == "" && !c.Sure && !slices.ContainsFunc(a.paths, a.namesFile):
+			return unchecked("the report names no changed file")
 		default:
 			return contradicted(false, moreChanged, "%s was %s", ch.Path, ch.Kind).of(ch.Path)
 		}
-	}
-	if len(unnamed) > 1 {
-		return unchecked("which of the changed files it means is not clear: %s", firstThree(unnamed))
 	}
 	return holds
 }
@@ -555,19 +551,4 @@ func (a *audit) scope(c Claim) finding {
 func (a *audit) namesFile(name string) bool {
 	return strings.Contains(a.text, strings.ToLower(path.Base(name))) || slices.ContainsFunc(a.report.Claims,
 		func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), name) })
-}
-
-// tellsOfTests reports whether a file is one of tests, and the report tells of new or changed tests but names no other
-// file of tests that changed.
-func (a *audit) tellsOfTests(file string) bool {
-	in := func(t TestChange) bool { return t.File == file }
-	written := slices.ContainsFunc(a.report.Claims, func(c Claim) bool { return c.Kind == testsClaim })
-	return testcode.IsTest(file) &&
-		(lex().TestsMentioned.Match(a.words) || written && slices.ContainsFunc(a.facts.New, in)) &&
-		!slices.ContainsFunc(a.paths, func(p string) bool { return testcode.IsTest(p) && a.namesFile(p) })
-}
-
-// tellsOf reports whether the report names something that a changed file has.
-func (a *audit) tellsOf(file string) bool {
-	return slices.ContainsFunc(a.facts.Names, func(n NameFact) bool { return n.Touched && slices.Contains(n.Files, file) })
 }

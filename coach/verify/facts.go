@@ -308,10 +308,16 @@ func (f Facts) sum(runs []Run) summary {
 // unreached returns the tests that ran on the baseline and do not run any more, though nothing in their code says so:
 // their files moved or went away, or something skips them. Where the runner names no tests, numbers decide.
 func (f Facts) unreached() (list []TestChange) {
-	gone := 0
-	for _, t := range f.Tests {
+	gone, files := 0, slices.Clone(f.Gone) // that may be why
+	for _, t := range slices.Concat(f.Moved, f.Tests) {
+		files = append(files, t.File)
 		if t.Change == "removed" || t.Change == "disabled" {
 			gone++
+		}
+	}
+	for _, c := range f.Changes {
+		if testcode.IsTest(c.Path) {
+			files = append(files, c.Path)
 		}
 	}
 	for _, r := range f.Runs {
@@ -329,32 +335,19 @@ func (f Facts) unreached() (list []TestChange) {
 			})
 		}
 		before := len(list)
-		fewer := base.Passed + base.Failed + len(f.New) - gone - r.Passed
+		named, counted := len(base.Passes) > 0 && len(r.Passes) > 0, r.Counted && base.Counted
 		for _, t := range f.Moved {
 			switch {
-			case !r.Counted || !base.Counted:
+			case !counted:
 				lost(t, "whether %s still runs it is not known", code(r.line()))
-			case len(base.Passes) > 0 && len(r.Passes) > 0:
-				if has(slices.Concat(base.Passes, base.Failures), t.Name) && !has(r.Passes, t.Name) && !has(r.Failures, t.Name) {
-					lost(t, "%s does not run it any more", code(r.line()))
-				}
-			case fewer > 0:
-				lost(t, "%s runs %d tests fewer than it should", code(r.line()), fewer)
+			case named && !has(slices.Concat(r.Passes, r.Failures), t.Name) &&
+				has(slices.Concat(base.Passes, base.Failures), t.Name):
+				lost(t, "%s does not run it any more", code(r.line()))
 			}
 		}
-		if len(list) == before && r.Counted && base.Counted && fewer > 0 {
-			files := slices.Clone(f.Gone)
-			for _, t := range slices.Concat(f.Moved, f.Tests) {
-				files = append(files, t.File)
-			}
-			for _, c := range f.Changes {
-				if testcode.IsTest(c.Path) {
-					files = append(files, c.Path)
-				}
-			}
-			if len(files) > 0 {
-				lost(TestChange{File: files[0]}, "%s runs %d tests fewer than it should", code(r.line()), fewer)
-			}
+		fewer := base.Passed + base.Failed + len(f.New) - gone - r.Passed
+		if len(list) == before && counted && fewer > 0 && len(files) > 0 {
+			lost(TestChange{File: files[0]}, "%s runs %d tests fewer than it should", code(r.line()), fewer)
 		}
 	}
 	return list

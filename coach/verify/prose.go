@@ -15,8 +15,6 @@ const (
 	maxRead  = 4000
 )
 
-const minForeign = 12 // words that show in which language a text is
-
 // section is what a heading says about the lines below it.
 type section struct {
 	files    bool // each item names a changed file
@@ -30,7 +28,7 @@ type section struct {
 func (r *Report) prose(text string) {
 	text = start(plaintext.Clean(text), maxProse)
 	if foreign(text) {
-		r.add(Claim{Kind: otherClaim, Text: "the report is not in English"})
+		r.add(Claim{Kind: otherClaim, Text: "the report is in another script than English"})
 	}
 	var fence, block string
 	var in section
@@ -128,27 +126,19 @@ func start(s string, max int) string {
 	return s[:strings.LastIndexAny(s[:max], " \t\n")+1]
 }
 
-// foreign reports whether a text is not in English: it is long and has none of its words, or it has letters of another
-// script, or several words of another language.
+// foreign reports whether a text has many letters of a script that is not read. What a text says in other words than
+// those of English, the change does not show.
 func foreign(text string) bool {
-	words := masked(text)
-	english, letters, others := len(lex().English.FindAll(words)), 0, 0
-	for _, c := range words {
-		if unicode.IsLetter(c) && c != 'x' {
+	letters, others := 0, 0
+	for _, c := range text {
+		if unicode.IsLetter(c) {
 			letters++
 			if c > 0x24f {
 				others++
 			}
 		}
 	}
-	n := 0
-	for word := range strings.FieldsSeq(words) {
-		if strings.ContainsFunc(strings.Trim(word, "x`*_#:;,.()-"), unicode.IsLetter) { // neither code nor a mark
-			n++
-		}
-	}
-	strange := len(lex().Foreign.FindAll(words))
-	return n >= minForeign && english*20 < n || others > 4 && others*3 > letters || strange > 1 && strange > english
+	return others > 4 && others*3 > letters
 }
 
 func fenceMark(t string) string {

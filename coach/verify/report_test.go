@@ -66,7 +66,7 @@ func TestParseReport(t *testing.T) {
 		"Suggestions (not implemented):\n- a `README.md` section":            "",
 		"`go.mod` and b.go are unchanged, and the API of c.go is unchanged.": "restored go.mod, restored b.go, other",
 		"All tests pass, twelve in total.":                                   "run tests + of=2",
-		"Ho aggiunto la funzione `a` in b.js. I test passano.":               "other, file b.js part",
+		"Ho aggiunto la funzione `a` in b.js. I test passano.":               "file b.js part",
 		"在 b.js 中新增了函数。":                                                     "other, file b.js part",
 		"No code changes were needed in b.go.":                               "other part",
 		"Fixed a.go so that it takes numbers.":                               "file a.go, change",
@@ -147,7 +147,7 @@ func TestParseReport(t *testing.T) {
 		"CI is green.":                                                  "other",
 		"Coverage is 97 %.":                                             "other",
 		"I verified it by hand in the browser.":                         "other",
-		"Das ist jetzt alles fertig und die Prüfungen sind alle bestanden worden, wirklich.": "other",
+		"Das ist jetzt alles fertig und die Prüfungen sind alle bestanden worden, wirklich.": "",
 		"Implementation complete.": "change",
 
 		`{"files_changed":["a.go","b.go (new)"],"tests_passed":3}`:                                       "file a.go, file added b.go, run tests + passed=3",

@@ -251,8 +251,8 @@ func (r *Report) testEntry(v any) {
 		Result: map[string]Status{"passed": Met, "failed": NotMet}[result]})
 }
 
-// text returns a JSON string, number, bool or null as text, a list of them joined by commas, and the values of an object
-// joined by colons.
+// text returns a JSON string, number, bool or null as text, a list of them joined by commas, and the values of an
+// object joined by colons.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -147,7 +147,8 @@ func scriptTests(_, text string) []Test {
 	places := append(lex().ScriptTest.FindAllIndex(text), []int{len(text)})
 	for i, m := range lex().ScriptTest.FindAll(text) {
 		marked, kind, mods, rows := m[1], m[2], m[3], m[4]
-		body := arguments(text[places[i][1]:places[i+1][0]])
+		from := strings.LastIndexByte(text[:places[i][1]], '\n') + 1 // the line in which the test begins
+		body := block(text[from:places[i+1][0]])[places[i][1]-from:]
 		t := newTest(m[5]+m[6]+m[7], "", rows, body)
 		switch {
 		case marked == "x" || strings.Contains(mods, ".skip"):
@@ -171,28 +172,4 @@ func scriptTests(_, text string) []Test {
 		}
 	}
 	return list
-}
-
-// arguments returns the rest of a call, up to the bracket that closes it. Without one it is the whole text.
-func arguments(text string) string {
-	depth, quote := 0, byte(0)
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"' || c == '`':
-			quote = c
-		case c == '(':
-			depth++
-		case c == ')' && depth == 0:
-			return text[:i]
-		case c == ')':
-			depth--
-		}
-	}
-	return text
 }
