@@ -36,7 +36,6 @@ const (
 	fileUnchanged  discrepancyKind = "file_unchanged"  // it is as it was at the baseline
 	filePresent    discrepancyKind = "file_present"    // it was claimed to be removed
 	fileOutside    discrepancyKind = "file_outside"    // it is not in the tree
-	fileSpelling   discrepancyKind = "file_spelling"   // it has another name
 	commitMissing  discrepancyKind = "commit_missing"  // there is no such commit
 	commitOld      discrepancyKind = "commit_old"      // it is older than the work
 	commitElse     discrepancyKind = "commit_elsewhere"
@@ -58,7 +57,6 @@ var fixes = map[discrepancyKind]string{
 	fileUnchanged:  "make the change in %s, or correct the report",
 	filePresent:    "remove %s, or correct the report",
 	fileOutside:    "put the file itself into the tree",
-	fileSpelling:   "name it %s",
 	commitMissing:  "commit the work, or correct the report",
 	commitOld:      "commit the work, or correct the report",
 	commitElse:     "check out the branch that has it, or say which one does",
@@ -318,13 +316,12 @@ func (a *audit) file(c Claim) finding {
 }
 
 func (a *audit) missingFile(c Claim, f FileFact) finding {
-	other, spelled := meant(c.Path, a.paths)
 	name := path.Base(cleanPath(c.Path))
 	switch {
 	case c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known:
 		return holds
-	case spelled:
-		return otherName(other, "its name is "+other)
+	case meant(c.Path, a.paths) != "":
+		return holds
 	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
 		return unchecked("a name without a folder, and what changed is not known")
 	case strings.ContainsAny(c.Path, "*?{"):
@@ -341,8 +338,7 @@ func (a *audit) missingFile(c Claim, f FileFact) finding {
 }
 
 func (a *audit) presentFile(c Claim, f FileFact) finding {
-	other, spelled := meant(c.Path, a.paths)
-	switch {
+	switch other := meant(c.Path, a.paths); {
 	case c.Change == Removed:
 		return contradicted(c.Sure, filePresent, "it is still there")
 	case f.Slight != "" && !(f.Comments && lex().Commenting.Match(a.words)) && !lex().Formatting.Match(a.words):
@@ -353,17 +349,12 @@ func (a *audit) presentFile(c Claim, f FileFact) finding {
 		return holds // git keeps nothing to compare an ignored file with
 	case f.Changed != NotMet:
 		return unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
-	case spelled && other != f.Clean:
-		return otherName(other, "the changed file is "+other)
+	case other != "" && other != f.Clean:
+		return holds
 	case !c.Sure:
 		return unchecked("it is as it was at the baseline, and the words may mean another file")
 	}
 	return contradicted(true, fileUnchanged, "it is as it was at the baseline")
-}
-
-// otherName is the finding about a claim that holds of a file with another name.
-func otherName(name, found string) finding {
-	return finding{Met, Discrepancy{Kind: fileSpelling, Severity: info, Subject: name, Found: found}}
 }
 
 func (a *audit) commit(c Claim) finding {

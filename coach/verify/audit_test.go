@@ -66,11 +66,11 @@ func TestAuditOfFiles(t *testing.T) {
 		{"outside by name", sure("/etc/hosts", ""), verify.FileFact{State: verify.Outside}, true, "unchecked"},
 		{"outside by a link", sure("auth/link.go", ""), verify.FileFact{State: verify.Outside}, true,
 			"critical file_outside"},
-		{"folder left out", sure("login.go", ""), verify.FileFact{State: verify.Missing}, true, "info file_spelling"},
+		{"folder left out", sure("login.go", ""), verify.FileFact{State: verify.Missing}, true, ""},
 		{"folder left out, changes " +
 			"unknown", sure("x.go", ""), verify.FileFact{State: verify.Missing}, false, "unchecked"},
 		{"folders too many", sure("/srv/repo/auth/login.go", ""), verify.FileFact{State: verify.Missing}, true,
-			"info file_spelling"},
+			""},
 		{"a pattern", sure("auth/*.go", ""), verify.FileFact{State: verify.Missing}, true, ""},
 		{"a pattern of nothing", sure("web/*.js", ""), verify.FileFact{State: verify.Missing}, true, "unchecked"},
 		{"another name", sure("auth/login2.go", ""), verify.FileFact{State: verify.Missing}, true, "critical file_missing"},

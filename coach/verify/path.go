@@ -54,24 +54,15 @@ func isPath(s string) bool {
 // pathList reads the list of paths that s begins with: "a.go, b.go and `c.go`". It returns them and what follows.
 func pathList(s string) (paths []string, rest string) {
 	rest = s
-	for {
-		at := strings.TrimLeft(rest, " \t")
-		if len(paths) > 0 {
-			sep := lex().ListSeparator.Regexp().FindString(at)
-			if sep == "" {
-				return paths, rest
-			}
-			at = strings.TrimLeft(at[len(sep):], " \t")
+	for i, in := range pathsIn(s) {
+		if i > 0 && !in.listed || i == 0 && strings.TrimLeft(s[:in.from], " \t") != "" {
+			break
 		}
-		word := lex().OnePath.Regexp().FindString(at)
-		p := tidyPath(word)
-		if word == "" || !isPath(p) {
-			return paths, rest
-		}
-		paths = append(paths, braces(p)...)
-		rest = at[len(word):]
+		paths = append(paths, braces(in.path)...)
+		rest = s[in.to:]
 		rest = rest[len(lex().AfterPath.Regexp().FindString(rest)):]
 	}
+	return paths, rest
 }
 
 // pathsBehind returns the list of paths behind a pattern at the start of s.
@@ -127,14 +118,10 @@ func ends(a, b string) bool {
 	return a == b || strings.HasSuffix(b, "/"+a)
 }
 
-// meant returns which of the paths a claimed one can mean: the same with folders missing or too many in front.
-func meant(claimed string, paths []string) (string, bool) {
+// meant returns which of the paths a claimed one can mean: the same with folders missing or too many in front; else "".
+func meant(claimed string, paths []string) string {
 	c := strings.TrimPrefix(cleanPath(claimed), "/")
-	i := slices.IndexFunc(paths, func(p string) bool { return ends(c, p) || ends(p, c) })
-	if i < 0 {
-		return "", false
-	}
-	return paths[i], true
+	return value(find(paths, func(p string) bool { return ends(c, p) || ends(p, c) }))
 }
 
 // pathIn is the path of a file in a text, and where it stands. It may continue the list of the path before.
@@ -150,6 +137,7 @@ func pathsIn(s string) (all []pathIn) {
 		p := pathIn{path: tidyPath(s[m[2]:m[3]]), from: m[2], to: m[3]}
 		if isPath(p.path) {
 			between := s[last:p.from]
+			between = between[len(lex().AfterPath.Regexp().FindString(between)):]
 			p.listed = len(all) > 0 && between != "" && lex().ListSeparator.Regexp().FindString(between) == between
 			all, last = append(all, p), p.to
 		}

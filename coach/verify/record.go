@@ -185,8 +185,8 @@ func (r *Review) requirementChecks(f Facts, given []RequirementCheck) []Requirem
 			}
 			found = true
 		}
-		if s, issue, byFact := r.require(f, q); byFact && And(s, c.Status) != c.Status {
-			c.Status, c.Issue = s, issue
+		if fact, ok := r.require(f, q); ok && And(fact.Status, c.Status) != c.Status {
+			c.Status, c.Issue = fact.Status, fact.Issue
 		}
 		all = append(all, c)
 	}

@@ -237,9 +237,10 @@ func (c Claim) counted() bool {
 	return c.Total != nil || c.Passed != nil || c.Failed != nil || c.Skipped != nil
 }
 
-func value(n *int) int {
-	if n == nil {
-		return 0
+// value is what a pointer leads to, if to anything.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *n
+	return v
 }

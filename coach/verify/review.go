@@ -157,19 +157,26 @@ func commandStatus(f Facts, command []string) (Status, string) {
 	return run.outcome(), run.found()
 }
 
-// require returns what facts alone say of a requirement: Unverified unless a command that the host lists shows it.
-func (r *Review) require(f Facts, q Requirement) (s Status, found string, byFact bool) {
+// require returns what facts alone say of a requirement, and whether they say anything: a command that the host lists
+// must show it.
+func (r *Review) require(f Facts, q Requirement) (c RequirementCheck, byFact bool) {
+	c = RequirementCheck{ID: q.ID, Requirement: q.Text, Status: Unverified,
+		Issue: "no command that the host lists shows it: a person must look"}
 	command, ok := Listed(q.Command, r.task.Commands)
 	if !ok {
-		return Unverified, "", false
+		return c, false
 	}
-	s, found = commandStatus(f, command)
+	s, found := commandStatus(f, command)
 	if run := runOf(f.Runs, command); s == NotMet {
 		if fresh, old, unknown := f.failures(*run); len(fresh)+len(unknown) == 0 && len(old) > 0 {
 			s, found = Unverified, "it fails as it did before the work" // nobody made it worse
 		}
 	}
-	return s, code(q.Command) + ": " + found, true
+	c.Status, c.Issue = s, code(q.Command)+": "+found
+	if s == Met {
+		c.Evidence, c.Issue = c.Issue, ""
+	}
+	return c, true
 }
 
 // Judge returns the decision that the facts alone support. It does not record it: [Review.Record] does. A review that
@@ -178,16 +185,7 @@ func (r *Review) Judge() Decision {
 	f := r.seen()
 	d := Decision{Verdict: Approve, TaskID: r.task.ID, Rationale: "From what was observed alone."}
 	for _, q := range r.requirements {
-		s, found, byFact := r.require(f, q)
-		c := RequirementCheck{ID: q.ID, Requirement: q.Text, Status: s}
-		switch {
-		case s == Met:
-			c.Evidence = found
-		case byFact:
-			c.Issue = found
-		default:
-			c.Issue = "no command that the host lists shows it: a person must look"
-		}
+		c, _ := r.require(f, q)
 		d.Requirements = append(d.Requirements, c)
 	}
 	d.Items = toFix(compare(r.report, f))
@@ -281,7 +279,7 @@ func (d Discrepancy) item() Item {
 		Issue: fmt.Sprintf("The report says: %s. Seen: %s.", strings.TrimRight(d.Claimed, "."),
 			strings.TrimRight(d.Found, "."))}
 	switch d.Kind {
-	case fileMissing, fileUnchanged, filePresent, fileOutside, fileSpelling, moreChanged:
+	case fileMissing, fileUnchanged, filePresent, fileOutside, moreChanged:
 		it.File = d.Subject
 	case TestsTampered:
 		it.File, it.Issue = d.Subject, Sentence(d.Found)

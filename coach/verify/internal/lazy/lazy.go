@@ -19,29 +19,23 @@ func New(expr string) *Pattern {
 }
 
 // Load returns a function that, when it is first called, fills the fields of a struct, patterns and lists of words, with
-// the entries of their names. A pattern can name lists above it: {{Make Edit}} stands for their words as alternatives.
-// The function panics if fields and entries differ.
+// the entries of their names. In a pattern, {{Make}} stands for the words of the list Make as alternatives. The function
+// panics if fields and entries differ.
 func Load[T any](text string) func() *T { return sync.OnceValue(func() *T { return load[T](text) }) }
 
 func load[T any](text string) *T {
 	to := new(T)
 	fields := reflect.ValueOf(to).Elem()
-	lists := map[string][]string{}
+	lists := []string{"\n", ""} // and names with their words: what stands for what
 	for name, text := range Entries(text) {
 		switch f := fields.FieldByName(name).Addr().Interface().(type) {
 		case *[]string:
 			*f = strings.Fields(text)
-			lists[name] = *f
+			lists = append(lists, "{{"+name+"}}", strings.Join(*f, "|"))
 		case **Pattern:
-			for before, rest, ok := strings.Cut(text, "{{"); ok; before, rest, ok = strings.Cut(text, "{{") {
-				names, after, _ := strings.Cut(rest, "}}")
-				var words []string
-				for name := range strings.FieldsSeq(names) {
-					words = append(words, lists[name]...)
-				}
-				text = before + strings.Join(words, "|") + after
-			}
-			*f = New(strings.ReplaceAll(text, "\n", ""))
+			*f = &Pattern{sync.OnceValue(func() *regexp.Regexp {
+				return regexp.MustCompile(strings.NewReplacer(lists...).Replace(text))
+			})}
 		}
 	}
 	for i := range fields.NumField() {
@@ -56,19 +50,15 @@ func load[T any](text string) *T {
 // follow, each behind a tab. Lines that begin with "#" are comments.
 func Entries(text string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		name := ""
-		var body strings.Builder
-		for line := range strings.Lines(text + "\nend:") {
-			line = strings.TrimRight(line, "\r\n")
+		name, body := "", ""
+		for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r", "")+"\nend:", "\n") {
 			if more, ok := strings.CutPrefix(line, "\t"); ok {
-				body.WriteString(more)
-				body.WriteByte('\n')
+				body += more + "\n"
 			} else if next, ok := strings.CutSuffix(line, ":"); ok && !strings.HasPrefix(line, "#") {
-				if name != "" && !yield(name, body.String()) {
+				if name != "" && !yield(name, body) {
 					return
 				}
-				name = next
-				body.Reset()
+				name, body = next, ""
 			}
 		}
 	}
