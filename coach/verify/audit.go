@@ -226,39 +226,25 @@ func (f finding) of(subject string) finding {
 // check compares a claim with the facts.
 func (a *audit) check(c Claim) finding {
 	f := a.facts
-	switch c.Kind {
-	case fileClaim:
-		return a.file(c)
-	case runClaim:
-		return a.run(c)
-	case testClaim:
-		return a.test(c)
-	case commitClaim:
-		return a.commit(c)
-	case cleanClaim:
-		if f.Clean != Met && f.Clean != NotMet {
-			return unchecked("what is committed is not known")
-		}
+	checks := map[claimKind]func(Claim) finding{fileClaim: a.file, runClaim: a.run, testClaim: a.test,
+		commitClaim: a.commit, otherClaim: a.other, beforeClaim: a.failedBefore}
+	ofChange := map[claimKind]func(Claim) finding{scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests,
+		backClaim: a.restored}
+	switch check := checks[c.Kind]; {
+	case check != nil:
+		return check(c)
+	case c.Kind == cleanClaim && f.Clean != Met && f.Clean != NotMet:
+		return unchecked("what is committed is not known")
+	case c.Kind == cleanClaim:
 		return holdsIf(f.Clean == Met, notCommitted, "%s is not committed", firstThree(f.Uncommitted))
-	case otherClaim:
-		return a.other(c)
-	case beforeClaim:
-		return a.failedBefore(c)
-	}
-	if f.Compared != Met {
+	case f.Compared != Met:
 		return unchecked("what changed is not known")
+	case ofChange[c.Kind] != nil:
+		return ofChange[c.Kind](c)
 	}
 	switch c.Kind {
 	case changeClaim:
 		return a.change()
-	case scopeClaim:
-		return a.scope(c)
-	case nameClaim:
-		return a.name(c)
-	case testsClaim:
-		return a.newTests(c)
-	case backClaim:
-		return a.restored(c)
 	case openClaim:
 		if f.Committed != NotMet {
 			return unchecked("a commit was made since the baseline")
@@ -399,10 +385,8 @@ func (a *audit) namedCommit(name string) finding {
 		}
 		told := f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree")
 		return contradicted(!told && !rewritten, commitElse, "%s", found)
-	case f.New == NotMet && rewritten:
-		return unchecked("it was made before the work began, or was rewritten")
 	case f.New == NotMet:
-		return contradicted(true, commitOld, "it was made before the work began")
+		return contradicted(!rewritten, commitOld, "it was made before the work began")
 	case f.New != Met:
 		return unchecked("it is there; whether it was made in this work is not known")
 	}

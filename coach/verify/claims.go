@@ -20,8 +20,8 @@ func kindOfWord(s string) (kind ChangeKind, ok bool) {
 	return "", slices.Contains(lex().Edit, s) || slices.Contains(lex().ModifiedWords, s)
 }
 
-// cutLabel cuts an item such as "`a.go`: what was done" behind its paths.
-func cutLabel(item string) (paths []string, rest string, labelled bool) {
+// cutLabel cuts an item such as "`a.go` (new): what was done" behind its paths, and behind its label.
+func cutLabel(item string) (paths []string, behind, rest string, labelled bool) {
 	item = strings.TrimLeft(item, "*_ ")
 	if word, after, _ := strings.Cut(item, " "); after != "" {
 		p, _ := pathList(after)
@@ -29,18 +29,18 @@ func cutLabel(item string) (paths []string, rest string, labelled bool) {
 			item = after
 		}
 	}
-	paths, rest = pathList(item)
-	rest = strings.TrimLeft(rest, "*_")
+	paths, behind = pathList(item)
+	rest = strings.TrimLeft(behind[len(lex().AfterPath.Regexp().FindString(behind)):], "*_")
 	if m := lex().Label.Regexp().FindString(rest); m != "" {
-		return paths, rest[len(m):], true
+		return paths, behind, rest[len(m):], true
 	}
-	return paths, rest, strings.Trim(rest, " .,") == ""
+	return paths, behind, rest, strings.Trim(rest, " .,") == ""
 }
 
 // fileItem reads an item of a list that begins with paths. In a list of changed files each is claimed to have changed.
 // Elsewhere the item must go on with an action. It reports whether the item was of that form.
 func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
-	paths, rest, labelled := cutLabel(item)
+	paths, behind, rest, labelled := cutLabel(item)
 	word, _, _ := strings.Cut(strings.TrimLeft(item, "*_ "), " ")
 	verb, isVerb := kindOfWord(word)
 	if len(paths) == 0 || !labelled && !(listed && lex().Loose.Match(rest)) && !isVerb {
@@ -52,14 +52,11 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	if verb == Added || verb == Removed && (labelled || lex().ClearEnd.Match(rest)) {
 		kind = verb
 	}
-	_, behind := pathList(strings.TrimLeft(item, "*_ "))
-	said := item[:len(item)-len(behind)] + behind[:min(len(behind), 30)]
 	if len(paths) == 1 {
-		at := strings.LastIndexByte(said, '(')
 		switch {
-		case lex().NewFile.Match(rest) || at >= 0 && lex().NewFile.Match(said[at:]):
+		case lex().NewFile.Match(rest) || lex().NewFile.Match(behind):
 			kind = Added
-		case lex().GoneFile.Match(rest) || at >= 0 && lex().GoneFile.Match(said[at:]):
+		case lex().GoneFile.Match(rest) || lex().GoneFile.Match(behind):
 			kind = Removed
 		}
 		if to := pathsBehind(lex().FromTo, rest); len(to) == 1 {

@@ -58,9 +58,7 @@ func pathList(s string) (paths []string, rest string) {
 		if i > 0 && !in.listed || i == 0 && strings.TrimLeft(s[:in.from], " \t") != "" {
 			break
 		}
-		paths = append(paths, braces(in.path)...)
-		rest = s[in.to:]
-		rest = rest[len(lex().AfterPath.Regexp().FindString(rest)):]
+		paths, rest = append(paths, braces(in.path)...), s[in.to:]
 	}
 	return paths, rest
 }

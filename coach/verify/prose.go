@@ -105,7 +105,7 @@ func (r *Report) prose(text string) {
 		case in.files && mark == "":
 			in = section{}
 		case mark != "" && r.fileItem(bare, "", in.change):
-			_, bare, _ = cutLabel(bare)
+			_, _, bare, _ = cutLabel(bare)
 		}
 		table, open := strings.HasPrefix(t, "|"), mark != "" && lex().NotYet.Match(bare)
 		head := i+1 < len(all) && lex().TableRule.Match(all[i+1])
