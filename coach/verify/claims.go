@@ -130,10 +130,7 @@ func (r *Report) fileClaims(s string) {
 			v := lex().AnyVerb.FindAllIndex(before)
 			claim.Part = len(v) == 0 || lex().Elsewhere.Match(before[v[len(v)-1][1]:])
 		}
-		for _, one := range braces(claim.Path) {
-			claim.Path = one
-			r.add(claim)
-		}
+		r.add(claim)
 	}
 }
 

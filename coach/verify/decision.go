@@ -107,22 +107,18 @@ func ordered(items []Item) []Item {
 
 // String is the item on one line: "auth.go:12: what is wrong. What to do."
 func (it Item) String() string {
-	var b strings.Builder
+	s := clean(it.Issue)
 	if it.File != "" {
-		b.WriteString(clean(it.File))
+		where := clean(it.File)
 		if it.Line > 0 {
-			fmt.Fprintf(&b, ":%d", it.Line)
+			where += fmt.Sprintf(":%d", it.Line)
 		}
-		b.WriteString(": ")
+		s = where + ": " + s
 	}
-	b.WriteString(clean(it.Issue))
-	if s := clean(it.Suggestion); s != "" {
-		if !strings.HasSuffix(b.String(), ".") {
-			b.WriteByte('.')
-		}
-		b.WriteString(" " + s)
+	if more := clean(it.Suggestion); more != "" {
+		s = strings.TrimSuffix(s, ".") + ". " + more
 	}
-	return b.String()
+	return s
 }
 
 // lines returns items for the agent, one a line, worst first.

@@ -58,7 +58,7 @@ func pathList(s string) (paths []string, rest string) {
 		if i > 0 && !in.listed || i == 0 && strings.TrimLeft(s[:in.from], " \t") != "" {
 			break
 		}
-		paths, rest = append(paths, braces(in.path)...), s[in.to:]
+		paths, rest = append(paths, in.path), s[in.to:]
 	}
 	return paths, rest
 }
@@ -137,7 +137,9 @@ func pathsIn(s string) (all []pathIn) {
 			between := s[last:p.from]
 			between = between[len(lex().AfterPath.Regexp().FindString(between)):]
 			p.listed = len(all) > 0 && between != "" && lex().ListSeparator.Regexp().FindString(between) == between
-			all, last = append(all, p), p.to
+			for _, p.path = range braces(p.path) {
+				all, last, p.listed = append(all, p), p.to, true
+			}
 		}
 	}
 	return all

@@ -44,23 +44,16 @@ func Requirements(c plancriteria.Criteria) []Requirement {
 	var list []Requirement
 	for _, text := range texts {
 		sum := sha256.Sum256([]byte(fold(text)))
-		r := Requirement{ID: fmt.Sprintf("r%x", sum[:4]), Text: text, Command: commandOf(text)}
+		r := Requirement{ID: fmt.Sprintf("r%x", sum[:4]), Text: text}
+		if m := lex().EndCommand.Find(text); m != nil {
+			r.Command = strings.TrimSpace(m[1])
+		}
 		for n, id := 2, r.ID; slices.ContainsFunc(list, func(q Requirement) bool { return q.ID == r.ID }); n++ {
 			r.ID = fmt.Sprintf("%s-%d", id, n)
 		}
 		list = append(list, r)
 	}
 	return list
-}
-
-// commandOf returns the code span that an item ends with, after a colon.
-func commandOf(text string) string {
-	body, ok := strings.CutSuffix(strings.TrimRight(text, " ."), "`")
-	i := strings.LastIndexByte(body, '`')
-	if !ok || i < 0 || strings.HasSuffix(body, "`") || !strings.HasSuffix(strings.TrimRight(body[:i], " "), ":") {
-		return ""
-	}
-	return strings.TrimSpace(body[i+1:])
 }
 
 // Listed returns which of the commands a line is, word by word. A line that needs a shell matches no command.

@@ -206,40 +206,37 @@ func saysResult(s, m string) bool {
 func (f Facts) lack(s statement) string {
 	shown := f.Shown
 	switch {
+	case f.Compared != Met:
+		return "what changed is not known"
+	case s.Kept:
+		if slices.Contains(slices.Concat(f.Shown, f.Written, f.Dropped), s.Terms[0]) {
+			return "the change shows " + code(strings.TrimPrefix(s.Terms[0], exactly))
+		}
+		return ""
 	case s.Prose:
 		shown = f.Written
 	case s.Near:
 		shown = slices.Concat(f.Shown, f.Written)
 	}
-	if touched := slices.Contains(slices.Concat(f.Shown, f.Written, f.Dropped), cmp.Or(s.Terms...)); s.Kept {
-		switch {
-		case f.Compared != Met:
-			return "what changed is not known"
-		case touched:
-			return "the change shows " + code(strings.TrimPrefix(s.Terms[0], exactly))
-		}
-		return ""
-	}
 	lacks := func(list []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return slices.Contains(shown, w) })
 	}
-	dropped := func(w string) bool { return slices.Contains(f.Dropped, w) }
 	terms, words := lacks(s.Terms), lacks(s.Words)
+	if len(terms) > 0 {
+		if old, ok := strings.CutPrefix(terms[0], formerly); ok {
+			return "nothing that changed had " + code(old)
+		}
+		return "nothing that changed has " + code(strings.TrimPrefix(terms[0], exactly))
+	}
 	names := slices.DeleteFunc(slices.Clone(s.Terms), func(w string) bool { return !strings.HasPrefix(w, exactly) })
+	dropped := func(w string) bool { return slices.Contains(f.Dropped, w) }
 	switch {
-	case s.Gone && len(terms)+len(words) == 0 && len(names) > 0 && !slices.ContainsFunc(names, dropped):
-		return "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
-	case len(terms) == 0 && 2*len(words) <= len(s.Words):
-		return ""
-	case f.Compared != Met:
-		return "what changed is not known"
-	case len(terms) == 0:
+	case 2*len(words) > len(s.Words):
 		return "nothing that changed shows it"
+	case s.Gone && len(names) > 0 && !slices.ContainsFunc(names, dropped):
+		return "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
 	}
-	if old, ok := strings.CutPrefix(terms[0], formerly); ok {
-		return "nothing that changed had " + code(old)
-	}
-	return "nothing that changed has " + code(strings.TrimPrefix(terms[0], exactly))
+	return ""
 }
 
 // onlyPaths reports whether a statement names nothing, or only files.
