@@ -58,23 +58,13 @@ func (r *Report) prose(text string) {
 		}
 		mark := lex().ListMark.Regexp().FindString(line)
 		bare := strings.TrimSpace(line[len(mark):])
-		if m := lex().HeadPaths.Find(bare); m != nil && m[4]+m[5] == "" && m[3] == "" || m != nil && m[4] != "" {
+		if m := lex().HeadFiles.Find(bare); m != nil && (m[4] != "" || m[3] == "") {
 			word := strings.ToLower(m[1] + m[2] + m[3])
-			kind, _ := kindOfWord(word)
-			if word == "written" {
-				kind = "" // new files or old ones
+			in = section{files: true, change: true}
+			if word != "written" { // new files or old ones
+				in.kind, _ = kindOfWord(word)
 			}
-			paths, after := pathList(m[5])
-			switch {
-			case m[5] == "":
-				in = section{files: true, kind: kind, change: true}
-				continue
-			case len(paths) > 0 && lex().ClearEnd.Match(after):
-				for _, p := range paths {
-					r.changed(bare, p, kind)
-				}
-				continue
-			}
+			continue
 		}
 		if lex().TitleLater.Match(line) {
 			in = section{silent: true}

@@ -54,7 +54,7 @@ type lexicon struct {
 	NewTests, DoneNow, OnlyThis, Unchanged, Program, Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass,
 	Numbers, Labelled, NumberOfTests, Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts,
 	ResultNumber, StandsAt, BesideKey, Names, MdLink, LineSuffix, PathShape, AnyPath, ListSeparator, AfterPath,
-	OpenBox, ListMark, SentenceEnd, TitleLine, HeadPaths, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
+	OpenBox, ListMark, SentenceEnd, TitleLine, HeadFiles, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
 	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile, FileCount,
 	Branch, OtherBranch, CommitCount, CommitHolds, InGit, IgnoredMentioned, CodeKind, Uncovered, Unseen, NowIn,
 	ExecutableNow, Alternative, SaysChange, NoClaim, AsBefore, EndCommand, OfAll, RanIt, PartEnd, Document, Negated,
