@@ -15,30 +15,25 @@ import (
 // about returns the runs that a claim is about, and whether they show exactly what it says: the same command, all
 // tests.
 func (a *audit) about(c Claim) (runs []Run, exact bool) {
+	words, part := strings.Fields(c.Command), []Run(nil)
 	for _, r := range a.facts.Runs {
 		kind := kindOf(r.Command)
 		if kind == runOther {
 			kind = runTests // a host lists what tests the work
 		}
-		if kind == c.Run {
+		switch {
+		case c.Command == "" && kind == c.Run:
 			runs = append(runs, r)
+		case c.Command != "" && r.line() == strings.Join(words, " "):
+			return []Run{r}, !c.Part
+		case kind == c.Run && part == nil && narrower(words, r.Command):
+			part = []Run{r}
 		}
 	}
 	if c.Command == "" {
 		return runs, !c.Part
 	}
-	words := strings.Fields(c.Command)
-	for _, r := range a.facts.Runs {
-		if slices.Equal(r.Command, words) || strings.Join(r.Command, " ") == strings.Join(words, " ") {
-			return []Run{r}, !c.Part
-		}
-	}
-	for _, r := range runs {
-		if narrower(words, r.Command) {
-			return []Run{r}, false
-		}
-	}
-	return nil, false
+	return part, false
 }
 
 // narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters,

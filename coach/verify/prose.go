@@ -233,15 +233,10 @@ func (r *Report) sentence(s string, ground bool) {
 func (r *Report) clause(s, m, sentence string) {
 	r.extent(s, m)
 	r.leftovers(s, m)
-	if now := lex().Alternative.Replace(m, " "); !lex().Supposed.Match(now) &&
-		!lex().Denied.Match(lex().HarmlessFailure.Replace(now, " ")) {
-		if lex().ExecutableNow.Match(now) && len(clausePaths(s)) > 0 {
-			r.add(Claim{Kind: otherClaim, Text: s})
-		}
-		if scoped := func(c Claim) bool { return c.Kind == scopeClaim }; r.Change == "" && lex().SaysChange.Match(now) &&
-			!slices.ContainsFunc(r.Claims, scoped) {
-			r.Change = line(s, maxQuote)
-		}
+	now, scoped := lex().Alternative.Replace(m, " "), func(c Claim) bool { return c.Kind == scopeClaim }
+	if r.Change == "" && lex().SaysChange.Match(now) && !lex().Supposed.Match(now) &&
+		!lex().Denied.Match(lex().HarmlessFailure.Replace(now, " ")) && !slices.ContainsFunc(r.Claims, scoped) {
+		r.Change = line(s, maxQuote)
 	}
 	if lex().Supposed.Match(m) {
 		return
@@ -259,7 +254,7 @@ func (r *Report) clause(s, m, sentence string) {
 	r.others(s, m)
 	r.history(s, m)
 	covered := slices.ContainsFunc(r.Claims, func(c Claim) bool { return c.Kind != changeClaim && !c.Part })
-	if lex().Unseen.Match(s) || !covered && lex().Uncovered.Match(m) {
+	if lex().Unseen.Match(s) || lex().Unseen.Match(m) || !covered && lex().Uncovered.Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 }

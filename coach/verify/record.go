@@ -117,11 +117,8 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		if required {
 			what = "required"
 		}
-		it := Item{Severity: medium, Suggestion: "Run them and show what they print."}
-		if len(f.Suspects) > 0 {
-			it.File, it.Suggestion = f.Suspects[0].Path, "Say what was changed in it and why, for a person to look at."
-		}
-		object(it, "tests are %s but unverified: %s", what, why)
+		object(Item{Severity: medium, Suggestion: "Run them and show what they print."}, "tests are %s but unverified: %s",
+			what, why)
 	}
 	seen := f.sum(f.Runs)
 	fails := func(names []string, it Item, format string) {
@@ -137,8 +134,7 @@ func (r *Review) objectToTests(f Facts, object objector) {
 	fails(seen.fresh, Item{Severity: high, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s")
 	fails(seen.unknown, Item{Severity: medium, Suggestion: "Make them pass, or show that they failed before."},
 		"tests fail, and whether they did before is not known: %s")
-	counted := slices.ContainsFunc(f.Runs, func(run Run) bool { return run.Counted })
-	if counted && seen.Passed == 0 && len(seen.fresh) == 0 && status != NotMet {
+	if len(f.Runs) > 0 && seen.Counted && seen.Passed == 0 && len(seen.fresh) == 0 && status != NotMet {
 		object(Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."},
 			"no test passed: %s", why)
 	}

@@ -66,10 +66,8 @@ func (r *Review) Observe(f Facts) {
 			}
 		}
 	}
-	for _, run := range f.Runs { // a repeated run is as new as the last look
-		if runOf(r.facts.Runs, run.Command) != nil {
-			r.moved = nil
-		}
+	if slices.ContainsFunc(f.Runs, func(run Run) bool { return runOf(r.facts.Runs, run.Command) != nil }) {
+		r.moved = nil // a repeated run is as new as the last look
 	}
 	r.observed = r.observed || f.seen()
 	r.facts = r.facts.merge(f)

@@ -57,7 +57,7 @@ type lexicon struct {
 	OpenBox, ListMark, SentenceEnd, TitleLine, HeadFiles, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
 	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile, FileCount,
 	Branch, OtherBranch, CommitCount, CommitHolds, InGit, IgnoredMentioned, CodeKind, Uncovered, Unseen, NowIn,
-	ExecutableNow, Alternative, SaysChange, NoClaim, AsBefore, EndCommand, OfAll, RanIt, PartEnd, Document, Negated,
+	Alternative, SaysChange, NoClaim, AsBefore, EndCommand, OfAll, RanIt, PartEnd, Document, Negated,
 	Condition, Omitted, ChangedFrom, Measure, Thousands, Hash, FailedBefore, Kept, ItsTests, TestsCover, FailingTests,
 	Story, Without, NoFunctional, TestGoneWord, TestAffix, StillSo, CallOf, SuiteFails, FailureTold, TestsBeside,
 	NewOfTests, Qualifier, Literal, OnBranch, NotCommitted, NotYet, WithTests, SaysGone, OldValue, HTTPMethod,
