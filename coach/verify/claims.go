@@ -233,19 +233,16 @@ func (r *Report) commits(s, m, whole string) {
 	if strings.Contains(s, "http") || lex().CommitOther.Match(m) || lex().CommitBlamed.Match(whole) {
 		return
 	}
-	found := false
-	for _, p := range []*lazy.Pattern{lex().CommitNamed, lex().CommitGit} {
-		for _, f := range p.FindAll(s) {
-			if f[2] == "" { // of a range, the first is not part
-				r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
-				found = true
-			}
+	named := lex().CommitNamed.FindAll(s)
+	for _, f := range named {
+		if f[2] == "" { // of a range, the first is not part
+			r.add(Claim{Kind: commitClaim, Text: s, Name: f[1] + f[3]})
 		}
 	}
 	if f := lex().CommitItem.Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
 		strings.Contains(strings.ToLower(r.Text), "commit") {
 		r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
-	} else if !found && lex().CommitDone.Match(m) {
+	} else if len(named) == 0 && lex().CommitDone.Match(m) {
 		r.add(Claim{Kind: commitClaim, Text: s})
 	}
 }

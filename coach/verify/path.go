@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -103,12 +104,7 @@ func cleanPath(p string) string {
 }
 
 // isLocal reports whether a path, as it is written, stays in the tree.
-func isLocal(p string) bool {
-	p = cleanPath(p)
-	drive := len(p) > 1 && p[1] == ':'
-	return p != "" && p != ".." && !drive && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") &&
-		!strings.HasPrefix(p, "../")
-}
+func isLocal(p string) bool { return fs.ValidPath(cleanPath(p)) && !strings.ContainsAny(p, "~:") }
 
 // ends reports whether a is b, or the end of b from a slash on; letter case aside.
 func ends(a, b string) bool {

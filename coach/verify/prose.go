@@ -263,24 +263,17 @@ func (r *Report) clause(s, m, sentence string) {
 // they were, unless the sentence is about a part of them.
 func (r *Report) takeBack(s string) {
 	claims := lex().TakenBack.Match(s) && !lex().OnlyPart.Match(s)
-	named := false
-	for _, m := range lex().AnyPath.FindAll(s) {
-		word := tidyPath(m[1])
-		p := cleanPath(word)
-		named = named || isPath(word)
-		r.Claims = slices.DeleteFunc(r.Claims, func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == p })
-		if claims && isPath(word) {
-			r.add(Claim{Kind: backClaim, Text: s, Path: word})
+	paths := clausePaths(s)
+	for _, p := range paths {
+		same := func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == cleanPath(p) }
+		if r.Claims = slices.DeleteFunc(r.Claims, same); claims {
+			r.add(Claim{Kind: backClaim, Text: s, Path: p})
 		}
 	}
-	if named && !claims && lex().AsBefore.Match(s) {
-		r.add(Claim{Kind: otherClaim, Text: s})
-	}
 	switch {
-	case named:
-	case lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) && !lex().OnlyPart.Match(s):
+	case len(paths) == 0 && lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) && !lex().OnlyPart.Match(s):
 		r.add(Claim{Kind: scopeClaim, Text: s, Sure: true})
-	default:
+	case len(paths) == 0, !claims && lex().AsBefore.Match(s):
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 }

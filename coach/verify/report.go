@@ -180,44 +180,38 @@ func (r Report) admits(failures []string) bool {
 
 // words is the claim in short.
 func (c Claim) words() string {
-	switch c.Kind {
-	case fileClaim:
-		if c.Part {
-			return "the report names " + c.Path
-		}
-		return cmp.Or(string(c.Change), "changed") + " " + c.Path
-	case nameClaim:
-		return cmp.Or(string(c.Change), "changed") + " " + c.Name
-	case backClaim:
+	change := cmp.Or(string(c.Change), "changed") + " "
+	switch {
+	case c.Kind == fileClaim && c.Part:
+		return "the report names " + c.Path
+	case c.Kind == fileClaim:
+		return change + c.Path
+	case c.Kind == nameClaim:
+		return change + c.Name
+	case c.Kind == backClaim:
 		return c.Path + " is as it was"
-	case branchClaim:
+	case c.Kind == branchClaim:
 		return "the branch " + c.Name
-	case commitClaim:
-		if c.Name == "" {
-			return "the work is committed"
-		}
+	case c.Kind == commitClaim && c.Name == "":
+		return "the work is committed"
+	case c.Kind == commitClaim:
 		return "commit " + c.Name
-	case testClaim:
+	case c.Kind == testClaim:
 		return "the test " + c.Name + map[Status]string{Met: " passes", NotMet: " fails"}[c.Result]
-	case runClaim:
-		words := string(c.Run)
-		if c.Command != "" {
-			words = code(c.Command)
-		} else if c.Run == runOther {
-			words = `"` + c.Text + `"`
-		}
-		words += cmp.Or(map[Status]string{Met: " passed", NotMet: " failed"}[c.Result], " ran")
-		for _, n := range []struct {
-			count *int
-			of    string
-		}{{c.Total, "in all"}, {c.Passed, "passed"}, {c.Failed, "failed"}, {c.Skipped, "skipped"}} {
-			if n.count != nil {
-				words += fmt.Sprintf(", %d %s", *n.count, n.of)
-			}
-		}
-		return words
+	case c.Kind != runClaim:
+		return `"` + c.Text + `"`
 	}
-	return `"` + c.Text + `"`
+	words := string(c.Run)
+	if c.Command != "" {
+		words = code(c.Command)
+	}
+	words += cmp.Or(map[Status]string{Met: " passed", NotMet: " failed"}[c.Result], " ran")
+	for i, n := range []*int{c.Total, c.Passed, c.Failed, c.Skipped} {
+		if n != nil {
+			words += fmt.Sprintf(", %d %s", *n, []string{"in all", "passed", "failed", "skipped"}[i])
+		}
+	}
+	return words
 }
 
 // settle derives the result of a run from its counts where it is not said.

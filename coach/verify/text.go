@@ -47,7 +47,7 @@ type lexicon struct {
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned, SkipMentioned, AnyVerb,
 	LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo, ClearEnd, Label, NewFile, GoneFile,
 	FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade, TestName, NoTest, NamesBehind, Quoted, IdentName,
-	AboutTest, CodeLine, TestGone, CommitNamed, CommitGit, CommitItem, CommitDone, CommitBlamed, CommitOther,
+	AboutTest, CodeLine, TestGone, CommitNamed, CommitItem, CommitDone, CommitBlamed, CommitOther,
 	OtherDone, TreeClean, NoDependency, TestsUntouched, NumberWord, TestThing, NameMade, NameRenamed, BareRenamed,
 	NameDropped, NoName, NoNameBehind, InPath, Passed, Unlike, Alias, NameGone, GoneBehind, RidOf, FileMoved, FolderTo,
 	OnlyFile, FilesChanged, DocumentHas, Admitted, CodeName, DebugGone, TakenBack, OnlyPart, Formatting, Commenting,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
+	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // Counts is what a runner said.
@@ -86,16 +87,8 @@ func LastName(name string) string {
 	return name[strings.LastIndexAny(name, ".:")+1:]
 }
 
+// What stands around a name: groups before it, subtests and parameters behind it.
+var around = lazy.New(`^.* [>›] |[/\[].*$`)
+
 // ShortName returns the name of a test without its package, class and file: a word to look for.
-func ShortName(name string) string {
-	name = LastName(name)
-	for _, separator := range []string{" > ", " › "} {
-		if i := strings.LastIndex(name, separator); i >= 0 {
-			name = name[i+len(separator):]
-		}
-	}
-	if i := strings.IndexAny(name, "/["); i >= 0 {
-		name = name[:i]
-	}
-	return name
-}
+func ShortName(name string) string { return around.Replace(LastName(name), "") }
