@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -117,16 +118,9 @@ func (c *Claim) count(s, m string) {
 
 // number takes a number of tests by the word beside it. The first number counts.
 func (c *Claim) number(what, n string) {
-	to := &c.Total
-	switch what = strings.ToLower(what); {
-	case strings.HasPrefix(what, "pass"), what == "green", what == "ok":
-		to = &c.Passed
-	case strings.HasPrefix(what, "fail"), strings.HasPrefix(what, "crash"), strings.HasPrefix(what, "ha"), what == "red":
-		to = &c.Failed
-	case what == "skipped", what == "ignored":
-		to = &c.Skipped
-	}
-	if *to == nil {
+	numbers := map[string]**int{"pa": &c.Passed, "gr": &c.Passed, "ok": &c.Passed, "fa": &c.Failed, "cr": &c.Failed,
+		"ha": &c.Failed, "re": &c.Failed, "sk": &c.Skipped, "ig": &c.Skipped} // by how the word begins
+	if to := cmp.Or(numbers[strings.ToLower(what)[:2]], &c.Total); *to == nil {
 		*to = atoi(n)
 	}
 }

@@ -250,22 +250,15 @@ func (f Facts) failures(r Run) (fresh, old, unknown []string) {
 	if r.outcome() != NotMet {
 		return nil, nil, nil
 	}
-	base := runOf(f.BaseRuns, r.Command)
-	if len(r.Failures) == 0 {
-		whole := []string{code(r.line()) + " (" + r.found() + ")"}
-		switch {
-		case base != nil && base.outcome() == Met:
-			return whole, nil, nil
-		case base != nil && base.outcome() == NotMet && len(base.Failures) == 0:
-			return nil, whole, nil
-		}
-		return nil, nil, whole
+	base, names, whole := cmp.Or(runOf(f.BaseRuns, r.Command), &Run{}), r.Failures, len(r.Failures) == 0
+	if whole {
+		names = []string{code(r.line()) + " (" + r.found() + ")"}
 	}
-	for _, name := range r.Failures {
+	for _, name := range names {
 		switch {
-		case base != nil && slices.Contains(base.Failures, name):
+		case slices.Contains(base.Failures, name), whole && base.outcome() == NotMet && len(base.Failures) == 0:
 			old = append(old, name)
-		case base != nil && slices.Contains(base.Passes, name):
+		case slices.Contains(base.Passes, name), whole && base.outcome() == Met:
 			fresh = append(fresh, name)
 		default:
 			unknown = append(unknown, name)

@@ -55,8 +55,7 @@ type Claim struct {
 	Command string  `json:"command,omitempty"` // as written; never run
 	Run     runKind `json:"run,omitempty"`
 	// Part says that it is about some tests only ("the new tests pass"), that a file is only named, that of everything
-	// only the tests are meant, that a name is that of a dependency, that other tests than new ones may be meant, or that
-	// something is only denied.
+	// only the tests are meant, that other tests than new ones may be meant, or that something is only denied.
 	Part bool `json:"part,omitempty"`
 	// Result is Met for a claim of success, NotMet for an admitted failure, and Unverified where neither is said.
 	Result Status `json:"result,omitempty"`

@@ -45,13 +45,7 @@ func (r *Report) ground(s string, claims []Claim) {
 		}
 	}
 	clause := s
-	s = lex().Hash.Regexp().ReplaceAllStringFunc(lex().Thousands.Replace(lex().Thousands.Replace(s, "$1$2"), "$1$2"),
-		func(word string) string {
-			if strings.ContainsAny(word, "abcdef") && strings.ContainsAny(word, "0123456789") {
-				return "" // a commit
-			}
-			return word
-		})
+	s = lex().Hash.Replace(lex().Thousands.Replace(lex().Thousands.Replace(s, "$1$2"), "$1$2"), "")
 	m := masked(s)
 	for _, quote := range lex().QuotedText.FindAllIndex(m) {
 		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]

@@ -1,5 +1,7 @@
 package verify
 
+import "slices"
+
 // Status is what is known of something that was asked. The zero value, and any other text, is Unverified.
 type Status string
 
@@ -29,17 +31,11 @@ func (s *Status) UnmarshalText(text []byte) error {
 
 // And returns NotMet if any is, else Unverified if any is or if there is none, else Met.
 func And(all ...Status) Status {
-	least := Met
-	for _, s := range all {
-		switch {
-		case s == NotMet:
-			return NotMet
-		case s != Met:
-			least = Unverified
-		}
-	}
-	if len(all) == 0 {
+	switch {
+	case slices.Contains(all, NotMet):
+		return NotMet
+	case len(all) == 0 || slices.ContainsFunc(all, func(s Status) bool { return s != Met }):
 		return Unverified
 	}
-	return least
+	return Met
 }
