@@ -87,9 +87,6 @@ func (r *Report) leftovers(s, m string) {
 	if f := l.DocumentHas.Find(s); f != nil && isPath(f[1]) && !l.Earlier.Match(m) {
 		r.add(Claim{Kind: fileClaim, Text: s, Path: f[1]})
 	}
-	if l.OnlyFile.Match(m) && len(clausePaths(s)) > 0 {
-		r.add(Claim{Kind: scopeClaim, Text: s})
-	}
 	r.says(s, m, l.FilesChanged, nil, Claim{Kind: scopeClaim, Sure: true})
 }
 

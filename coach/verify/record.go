@@ -40,18 +40,15 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 		d.TaskID = r.task.ID
 	}
 	var overrides []string
-	switch d.Verdict {
-	case Approve:
+	if d.Verdict == Approve {
 		for _, o := range r.objections(f, d) {
 			overrides = append(overrides, o.reason)
 			if o.item.Issue != "" && !slices.Contains(d.Items, o.item) {
 				d.Items = append(d.Items, o.item)
 			}
-			d.Verdict = Feedback
 		}
-	case Feedback:
-	default:
-		overrides = []string{"the decision is neither approve nor feedback"}
+	}
+	if len(overrides) > 0 || d.Verdict != Approve {
 		d.Verdict = Feedback
 	}
 	d.Items = ordered(d.Items)

@@ -50,7 +50,7 @@ type lexicon struct {
 	AboutTest, CodeLine, TestGone, CommitNamed, CommitItem, CommitDone, CommitBlamed, CommitOther,
 	OtherDone, TreeClean, NoDependency, TestsUntouched, NumberWord, TestThing, NameMade, NameRenamed, BareRenamed,
 	NameDropped, NoName, NoNameBehind, InPath, Passed, Unlike, Alias, NameGone, GoneBehind, RidOf, FileMoved, FolderTo,
-	OnlyFile, FilesChanged, DocumentHas, Admitted, CodeName, DebugGone, TakenBack, OnlyPart, Formatting, Commenting,
+	FilesChanged, DocumentHas, Admitted, CodeName, DebugGone, TakenBack, OnlyPart, Formatting, Commenting,
 	NewTests, DoneNow, OnlyThis, Unchanged, Program, Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass,
 	Numbers, Labelled, NumberOfTests, Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts,
 	ResultNumber, StandsAt, BesideKey, Names, MdLink, LineSuffix, PathShape, AnyPath, ListSeparator, AfterPath,
