@@ -134,10 +134,7 @@ func compare(r Report, f Facts) Honesty {
 		h.Claims++
 		if found.Kind != "" {
 			found.Claimed = c.words()
-			if f := a.fileFact(c.Path); found.Subject == "" && f != nil {
-				found.Subject = f.Clean
-			}
-			found.Subject = cmp.Or(found.Subject, c.Path, c.Name, c.Command)
+			found.Subject = cmp.Or(found.Subject, value(a.fileFact(c.Path)).Clean, c.Path, c.Name, c.Command)
 			fix := cmp.Or(fixes[found.Kind], "correct the report")
 			found.Fix = strings.ReplaceAll(fix, "%s", code(found.Subject))
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)

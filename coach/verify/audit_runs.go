@@ -69,10 +69,9 @@ func programName(word string) string {
 
 func (a *audit) run(c Claim) finding {
 	command := strings.Join(strings.Fields(c.Command), " ")
-	for _, m := range a.facts.Missing {
-		if command != "" && m.line() == command && c.Result == Met {
-			return contradicted(true, commandMissing, "%s", m.Why)
-		}
+	missing := find(a.facts.Missing, func(m Run) bool { return command != "" && m.line() == command })
+	if missing != nil && c.Result == Met {
+		return contradicted(true, commandMissing, "%s", missing.Why)
 	}
 	runs, exact := a.about(c)
 	if len(runs) == 0 {

@@ -209,10 +209,9 @@ func (c RequirementCheck) about(q Requirement) bool {
 func (r *Review) testsCheck(f Facts, given testsCheck) testsCheck {
 	c := testsCheck{Missing: slices.Clone(given.Missing)}
 	c.Status, _ = r.tests(f)
+	seen := f.sum(f.Runs)
+	c.Total, c.Passed, c.Failed = seen.Total, seen.Passed, seen.Failed
 	for _, run := range f.Runs {
-		if run.Counted {
-			c.Total, c.Passed, c.Failed = c.Total+run.Total, c.Passed+run.Passed, c.Failed+run.Failed
-		}
 		c.Failures = append(c.Failures, run.Failures...)
 	}
 	return c
