@@ -235,7 +235,7 @@ func (a *audit) check(c Claim) finding {
 	case c.Kind == cleanClaim:
 		return holdsIf(f.Clean == Met, notCommitted, "%s is not committed", firstThree(f.Uncommitted))
 	case f.Compared != Met:
-		return unchecked("what changed is not known")
+		return unchecked(unknownChange)
 	case ofChange[c.Kind] != nil:
 		return ofChange[c.Kind](c)
 	}

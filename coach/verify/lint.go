@@ -63,9 +63,6 @@ func vague(issue string) bool {
 // namesOne reports whether a text names a missing test or a requirement.
 func namesOne(said string, d Decision, known []Requirement) bool {
 	list := slices.Clone(d.Tests.Missing)
-	for _, c := range d.Requirements {
-		list = append(list, c.ID, c.Requirement)
-	}
 	for _, q := range known {
 		list = append(list, q.ID, q.Text)
 	}

@@ -200,8 +200,8 @@ func saysResult(s, m string) bool {
 func (f Facts) lack(s statement) string {
 	shown := f.Shown
 	switch {
-	case f.Compared != Met:
-		return "what changed is not known"
+	case s.Kept && f.Compared != Met:
+		return unknownChange
 	case s.Kept:
 		if slices.Contains(slices.Concat(f.Shown, f.Written, f.Dropped), s.Terms[0]) {
 			return "the change shows " + code(strings.TrimPrefix(s.Terms[0], exactly))
@@ -216,22 +216,26 @@ func (f Facts) lack(s statement) string {
 		return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return slices.Contains(shown, w) })
 	}
 	terms, words := lacks(s.Terms), lacks(s.Words)
-	if len(terms) > 0 {
-		if old, ok := strings.CutPrefix(terms[0], formerly); ok {
-			return "nothing that changed had " + code(old)
-		}
-		return "nothing that changed has " + code(strings.TrimPrefix(terms[0], exactly))
-	}
 	names := slices.DeleteFunc(slices.Clone(s.Terms), func(w string) bool { return !strings.HasPrefix(w, exactly) })
 	dropped := func(w string) bool { return slices.Contains(f.Dropped, w) }
-	switch {
+	missing := ""
+	switch old, had := strings.CutPrefix(cmp.Or(terms...), formerly); {
+	case had:
+		missing = "nothing that changed had " + code(old)
+	case len(terms) > 0:
+		missing = "nothing that changed has " + code(strings.TrimPrefix(terms[0], exactly))
 	case 2*len(words) > len(s.Words):
-		return "nothing that changed shows it"
+		missing = "nothing that changed shows it"
 	case s.Gone && len(names) > 0 && !slices.ContainsFunc(names, dropped):
-		return "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
+		missing = "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
 	}
-	return ""
+	if missing != "" && f.Compared != Met {
+		return unknownChange
+	}
+	return missing
 }
+
+const unknownChange = "what changed is not known"
 
 // onlyPaths reports whether a statement names nothing, or only files.
 func (s statement) onlyPaths() bool {

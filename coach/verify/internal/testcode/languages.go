@@ -147,8 +147,13 @@ func scriptTests(_, text string) []Test {
 	places := append(lex().ScriptTest.FindAllIndex(text), []int{len(text)})
 	for i, m := range lex().ScriptTest.FindAll(text) {
 		marked, kind, mods, rows := m[1], m[2], m[3], m[4]
-		from := strings.LastIndexByte(text[:places[i][1]], '\n') + 1 // the line in which the test begins
-		body := block(text[from:places[i+1][0]])[places[i][1]-from:]
+		body := ""
+		for _, at := range []int{places[i][4], places[i][1]} { // its body is below the line of the call or of the name
+			from := strings.LastIndexByte(text[:at], '\n') + 1
+			if all := block(text[from:places[i+1][0]]); body == "" && len(all) > places[i][1]-from {
+				body = all[places[i][1]-from:]
+			}
+		}
 		t := newTest(m[5]+m[6]+m[7], "", rows, body)
 		switch {
 		case marked == "x" || strings.Contains(mods, ".skip"):
