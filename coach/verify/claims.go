@@ -233,16 +233,17 @@ func (r *Report) commits(s, m, whole string) {
 	if strings.Contains(s, "http") || lex().CommitOther.Match(m) || lex().CommitBlamed.Match(whole) {
 		return
 	}
-	named := lex().CommitNamed.FindAll(s)
-	for _, f := range named {
+	found := false
+	for _, f := range lex().CommitNamed.FindAll(s) {
 		if f[2] == "" { // of a range, the first is not part
 			r.add(Claim{Kind: commitClaim, Text: s, Name: f[1] + f[3]})
+			found = true
 		}
 	}
 	if f := lex().CommitItem.Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
 		strings.Contains(strings.ToLower(r.Text), "commit") {
 		r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
-	} else if len(named) == 0 && lex().CommitDone.Match(m) {
+	} else if !found && lex().CommitDone.Match(m) {
 		r.add(Claim{Kind: commitClaim, Text: s})
 	}
 }
