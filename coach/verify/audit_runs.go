@@ -98,9 +98,12 @@ func (a *audit) run(c Claim) finding {
 		return holds // "4 pass, and TestLen fails"
 	case outcome == NotMet && !exact:
 		return unchecked("something fails, and what was run is not exactly that: %s", seen.why)
+	case outcome == NotMet && asBefore:
+		found := "it fails as it did before the work: " + firstThree(seen.old)
+		return contradicted(false, testResult, "%s", found).of(subject)
 	case outcome == NotMet:
 		unlike := len(seen.Withheld) > 0 || len(a.facts.BaseRuns) > 0 && !seen.based // it may have failed before
-		surely := !asBefore && !a.report.admits(nil) && (len(seen.fresh) > 0 || !unlike)
+		surely := !a.report.admits(nil) && (len(seen.fresh) > 0 || !unlike)
 		return contradicted(surely, testResult, "%s", seen.why).of(subject)
 	case outcome != Met:
 		return unchecked("%s", neither)
