@@ -101,10 +101,13 @@ func (a *audit) run(c Claim) finding {
 	case outcome == NotMet && asBefore:
 		found := "it fails as it did before the work: " + firstThree(seen.old)
 		return contradicted(false, testResult, "%s", found).of(subject)
+	case outcome == NotMet && a.report.admits(nil):
+		return contradicted(false, testResult, "%s", seen.why).of(subject)
+	case outcome == NotMet && len(seen.fresh) == 0 &&
+		(len(seen.Withheld) > 0 || len(a.facts.BaseRuns) > 0 && !seen.based):
+		return unchecked("it fails, but maybe it did before or lacks something of the environment: %s", seen.why)
 	case outcome == NotMet:
-		unlike := len(seen.Withheld) > 0 || len(a.facts.BaseRuns) > 0 && !seen.based // it may have failed before
-		surely := !a.report.admits(nil) && (len(seen.fresh) > 0 || !unlike)
-		return contradicted(surely, testResult, "%s", seen.why).of(subject)
+		return contradicted(true, testResult, "%s", seen.why).of(subject)
 	case outcome != Met:
 		return unchecked("%s", neither)
 	case c.Result != Met && !c.counted():

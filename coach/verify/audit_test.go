@@ -197,10 +197,9 @@ func TestAuditOfFailuresBefore(t *testing.T) {
 		{"passed before", "All tests pass.", fails, base(verify.Met, nil, []string{"TestA"}), "critical test_result"},
 		{"failed before", "All tests pass.", fails, base(verify.NotMet, []string{"TestA"}, nil), "should_fix test_result"},
 		{"was not there before", "All tests pass.", fails, base(verify.Met, nil, nil), "critical test_result"},
-		{"cannot be run before", "All tests pass.", fails, base(verify.Unverified, nil, nil),
-			"should_fix test_result"},
+		{"cannot be run before", "All tests pass.", fails, base(verify.Unverified, nil, nil), "unchecked"},
 		{"nobody asked", "All tests pass.", fails, nil, "critical test_result"},
-		{"poorer environment", "All tests pass.", poorer, nil, "should_fix test_result"},
+		{"poorer environment", "All tests pass.", poorer, nil, "unchecked"},
 		{"poorer environment, passed before in it", "All tests pass.", poorer, base(verify.Met, nil, []string{"TestA"}),
 			"critical test_result"},
 		{"admitted", "TestA still fails, everything else is " +
