@@ -83,7 +83,6 @@ func errorCode(err error) string {
 var failures = []struct{ prefix, code string }{
 	{"llm: too many calls failed in a row", "circuit_open"},
 	{"llm: no answer in time", "timeout"},
-	{"llm: the endpoint answered 200 ", "reported"},
 	{"llm: the endpoint answered 429", "status_429"},
 	{"llm: the endpoint answered 4", "status_4xx"},
 	{"llm: the endpoint answered 5", "status_5xx"},

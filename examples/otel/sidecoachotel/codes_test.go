@@ -39,7 +39,6 @@ func TestFallbackCodes(t *testing.T) {
 		{err: answered(401), want: "status_4xx"},
 		{err: answered(503), want: "status_5xx"},
 		{err: answered(302), want: "status_other"},
-		{err: &llm.Error{Why: "the endpoint answered 200 with an error"}, want: "reported"},
 		{err: &llm.Error{Why: "the model refused to answer"}, want: "refusal"},
 		{err: &llm.Error{Why: "the answer was cut off at the limit of tokens"}, want: "length"},
 		{err: &llm.Error{Why: "a content filter withheld the answer"}, want: "content_filter"},
