@@ -55,9 +55,9 @@ type word struct {
 }
 
 func commandHolds(forms []form, line string, allow bool) outcome {
-	commands, plain, err := parseLine(line)
+	commands, plain, ok := parseLine(line)
 	switch {
-	case err != nil:
+	case !ok:
 		return refused
 	case allow:
 		fits := func(c command) bool {
@@ -114,7 +114,7 @@ func (s *search) findsInside(c command) bool {
 		if s.left -= len(script) + 1; s.left < 0 {
 			return true
 		}
-		if inner, _, err := parseLine(script); err != nil || slices.ContainsFunc(inner, s.finds) {
+		if inner, _, ok := parseLine(script); !ok || slices.ContainsFunc(inner, s.finds) {
 			return true
 		}
 	}
@@ -337,21 +337,20 @@ func (f form) matches(words []word) bool {
 	return at[len(f)] || last > 0 && at[last] && f[last] == "*"
 }
 
-var errCommand = errors.New("it is too long or nested too deep for a shell line")
-
 // parseLine returns the commands of a shell line, also those in substitutions and functions. plain is false if the
-// line has more than commands that follow each other: loops, functions and the like.
-func parseLine(line string) (commands []command, plain bool, err error) {
+// line has more than commands that follow each other: loops, functions and the like. ok is false for a line that is too
+// long, nested too deep, or no shell line.
+func parseLine(line string) (commands []command, plain, ok bool) {
 	brackets := 0
 	for _, bracket := range "({[`" {
 		brackets += strings.Count(line, string(bracket))
 	}
 	if len(line) > maxCommand || brackets > maxBrackets || strings.IndexByte(line, 0) >= 0 {
-		return nil, false, errCommand
+		return nil, false, false
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
-		return nil, false, err
+		return nil, false, false
 	}
 	plain = true
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -391,7 +390,7 @@ func parseLine(line string) (commands []command, plain bool, err error) {
 		}
 		return true
 	})
-	return commands, plain, nil
+	return commands, plain, true
 }
 
 func wordOf(w *syntax.Word) word {

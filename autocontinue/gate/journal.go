@@ -166,19 +166,17 @@ func (e Event) clone() Event {
 
 // body returns the fields that have the body of an item: as proposed, or what replaces it. Only a response has text.
 func (e *Event) body(final bool) (text **string, body *json.RawMessage) {
-	switch {
-	case e.Kind == Context && final:
-		return nil, &e.PayloadEdits
-	case e.Kind == Context:
-		return nil, &e.Payload
-	case e.Kind == Tool && final:
-		return nil, &e.ArgsOverride
-	case e.Kind == Tool:
-		return nil, &e.Args
-	case final:
-		return &e.FinalText, &e.FinalA2UI
+	i := 0
+	if final {
+		i = 1
 	}
-	return &e.DraftText, &e.DraftA2UI
+	switch e.Kind {
+	case Context:
+		return nil, []*json.RawMessage{&e.Payload, &e.PayloadEdits}[i]
+	case Tool:
+		return nil, []*json.RawMessage{&e.Args, &e.ArgsOverride}[i]
+	}
+	return []**string{&e.DraftText, &e.FinalText}[i], []*json.RawMessage{&e.DraftA2UI, &e.FinalA2UI}[i]
 }
 
 func (e *Event) setBody(final bool, body json.RawMessage) {

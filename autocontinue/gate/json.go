@@ -38,7 +38,11 @@ func readJSON(data []byte) (any, error) {
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
-		return nil, notJSON(data, err)
+		at := len(data)
+		if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
+			at = int(syntax.Offset) - 1
+		}
+		return nil, &bodyError{at, "the text is not one JSON value"} // err quotes a character
 	}
 	for _, at := range escape.FindAllSubmatchIndex(data, -1) {
 		if at[2] >= 0 {
@@ -52,15 +56,6 @@ func readJSON(data []byte) (any, error) {
 
 // escape matches an escape in a string. Its group is half of a surrogate pair: readers replace it, drop it or fail.
 var escape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]|(u[dD][89a-fA-F])|.)`)
-
-// notJSON words an error of encoding/json without the character that it quotes.
-func notJSON(data []byte, err error) error {
-	at := len(data)
-	if syntax, ok := err.(*json.SyntaxError); ok && syntax.Offset > 0 {
-		at = int(syntax.Offset) - 1
-	}
-	return &bodyError{at, "the text is not one JSON value"}
-}
 
 // compact returns the text of a value without the white space between its tokens.
 func compact(raw json.RawMessage) json.RawMessage {

@@ -72,13 +72,11 @@ func (r *root) holds(paths []string, name string, allow bool) outcome {
 // dots and spaces at the end of a name and knows short names such as SECRET~1, some programs read wide characters as
 // plain ones and unescape %2e, and macOS composes letters and their accents.
 func oddPath(name string) bool {
-	accent := func(r rune) bool {
-		return 0x300 <= r && r <= 0x36f || 0x1100 <= r && r <= 0x11ff || r == 0x3099 || r == 0x309a
-	}
-	return name == "" || hides(name) || strings.ContainsFunc(name, accent) || oddName.MatchString(name)
+	return name == "" || hides(name) || oddName.MatchString(name)
 }
 
-var oddName = regexp.MustCompile(`(?i)^[~$%]|[\\:*?"<>|／＼．：∕⁄⧵]|%(2e|2f|5c|25)|[^/]~[0-9]|(^|/) | (/|$)|[^./]\.+(/|$)`)
+var oddName = regexp.MustCompile(`(?i)^[~$%]|[\\:*?"<>|／＼．：∕⁄⧵]|%(2e|2f|5c|25)|[^/]~[0-9]|(^|/) | (/|$)|[^./]\.+(/|$)` +
+	`|(?-i:[\x{300}-\x{36f}\x{1100}-\x{11ff}\x{3099}\x{309a}])`)
 
 // resolve returns a path below the root, without symbolic links, and false for one that leads, or may lead, elsewhere.
 func (r *root) resolve(name string) (string, bool) {

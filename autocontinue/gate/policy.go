@@ -53,36 +53,30 @@ type Policy struct {
 //	 {"tool": "bash", "when": [{"at": "/command", "command": ["git status *", "go test *"]}], "then": "allow"},
 //	 {"gate": "response", "then": "allow"}]
 func ParsePolicy(data []byte) (Policy, error) {
-	list, err := parseRules(data)
-	if err != nil {
-		return Policy{}, fmt.Errorf("policy: %w", err)
-	}
-	return Policy{&list}, nil
-}
-
-func parseRules(data []byte) (list []rule, err error) {
 	if len(data) > maxPolicy {
-		return nil, fmt.Errorf("it has %d bytes; the limit is %d", len(data), maxPolicy)
+		return Policy{}, fmt.Errorf("policy: it has %d bytes; the limit is %d", len(data), maxPolicy)
 	}
 	v, err := readJSON(data)
 	if bad := (*bodyError)(nil); errors.As(err, &bad) {
 		line := 1 + bytes.Count(data[:min(bad.offset, len(data))], []byte("\n"))
-		return nil, fmt.Errorf("line %d: %s", line, bad)
+		return Policy{}, fmt.Errorf("policy: line %d: %s", line, bad)
 	}
 	rules, ok := v.([]any)
 	if !ok || len(rules) > maxRules {
-		return nil, fmt.Errorf("it is not a list of at most %d rules: write [rule, rule, …], or [] for none", maxRules)
+		return Policy{}, fmt.Errorf("policy: it is not a list of at most %d rules: write [rule, rule, …], or [] for none",
+			maxRules)
 	}
 	var raws []json.RawMessage
 	json.Unmarshal(data, &raws) // it was read before
+	list := make([]rule, len(raws))
 	for i, raw := range raws {
 		r, err := parseRule(raw, rules[i])
-		if err != nil {
-			return nil, fmt.Errorf("rule %d (%s): %w", i+1, brief(cmp.Or(r.tool, string(r.gate)), maxTool), err)
+		if list[i] = r; err != nil {
+			name := brief(cmp.Or(r.tool, string(r.gate)), maxTool)
+			return Policy{}, fmt.Errorf("policy: rule %d (%s): %w", i+1, name, err)
 		}
-		list = append(list, r)
 	}
-	return list, nil
+	return Policy{&list}, nil
 }
 
 func (p Policy) rules() []rule {
@@ -218,12 +212,9 @@ func (p Policy) changesTo(q Policy) []string {
 // matchWildcard reports whether s matches a pattern in which each * matches any text, also none.
 func matchWildcard(pattern, s string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == s
-	}
 	s, ok := strings.CutPrefix(s, first)
-	if !ok {
-		return false
+	if !ok || !wild {
+		return ok && s == ""
 	}
 	parts := strings.Split(rest, "*")
 	for _, part := range parts[:len(parts)-1] {

@@ -72,11 +72,10 @@ func (r rule) isConditional() bool { return len(r.when) > 0 || r.thread != "" }
 func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == "" }
 
 func (r rule) matches(root *root, body any) outcome {
-	j := judging{root, r.allows()}
 	result := yes
 	for _, c := range r.when {
-		switch o := j.holds(c, body); {
-		case o == no, o == unclear && j.allow:
+		switch o := c.holds(root, r.allows(), body); {
+		case o == no, o == unclear && r.allows():
 			return no
 		case o == refused:
 			result = refused
@@ -343,13 +342,8 @@ func find(v any, pointer []string) (any, outcome) {
 	return v, yes
 }
 
-// judging is how the conditions of one rule are judged.
-type judging struct {
-	root  *root
-	allow bool // the rule allows: what is unclear must not match
-}
-
-func (j judging) holds(c condition, body any) outcome {
+// holds tests a body. If the rule allows, as allow says, what is unclear must not match.
+func (c condition) holds(root *root, allow bool, body any) outcome {
 	v, found := find(body, c.pointer)
 	if c.test == "exists" && found != unclear {
 		return is(c.arg == (found == yes))
@@ -357,7 +351,10 @@ func (j judging) holds(c condition, body any) outcome {
 		return unclear
 	}
 	text, isText := v.(string)
-	list, isList := elements(v)
+	list, isList := v.([]any)
+	if object, ok := v.(map[string]any); ok {
+		list, isList = slices.Collect(maps.Values(object)), true
+	}
 	n, isNumber := v.(json.Number)
 	test, ofCount := strings.CutPrefix(c.test, "count_")
 	if ofCount {
@@ -375,24 +372,15 @@ func (j judging) holds(c condition, body any) outcome {
 	case test == "like" && isText:
 		return is(matchWildcard(c.arg.(string), text))
 	case test == "command" && isText:
-		return commandHolds(c.forms, text, j.allow)
+		return commandHolds(c.forms, text, allow)
 	case test == "path" && isText:
-		return j.root.holds(c.paths, text, j.allow)
+		return root.holds(c.paths, text, allow)
 	case test == "any" && isList:
-		return j.some(c, list, yes, no)
+		return c.some(root, allow, list, yes)
 	case test == "all" && len(list) > 0:
-		return j.some(c, list, no, yes)
+		return c.some(root, allow, list, no)
 	}
 	return unclear
-}
-
-// elements returns what an array or object has.
-func elements(v any) (list []any, ok bool) {
-	if object, ok := v.(map[string]any); ok {
-		return slices.Collect(maps.Values(object)), true
-	}
-	list, ok = v.([]any)
-	return list, ok
 }
 
 func is(holds bool) outcome {
@@ -402,11 +390,12 @@ func is(holds bool) outcome {
 	return no
 }
 
-// some tests each element. One element with the outcome decides decides; otherwise the rest do.
-func (j judging) some(c condition, list []any, decides, otherwise outcome) outcome {
+// some tests each element. One with the outcome decides, which is yes or no, decides; otherwise the rest do.
+func (c condition) some(root *root, allow bool, list []any, decides outcome) outcome {
+	otherwise := is(decides == no)
 	result := otherwise
 	for _, element := range list {
-		switch o := j.holds(*c.element, element); {
+		switch o := c.element.holds(root, allow, element); {
 		case o == refused:
 			return refused
 		case o == decides:

@@ -84,9 +84,7 @@ func (s *Session) earlier(sub Subject, dig string) (*Item, error) {
 		}
 	}
 	switch {
-	case it == nil:
-		return nil, nil
-	case sub.Kind == Response && (it.Digest != dig || !r.over() && !it.isOpen()):
+	case it == nil, sub.Kind == Response && (it.Digest != dig || !r.over() && !it.isOpen()):
 		return nil, nil // another draft, or the same after it was denied, is a new item if the phase allows it
 	case it.Digest != dig:
 		return nil, fmt.Errorf("%w: the %s was proposed with another body", ErrIllegal, sub.Kind)

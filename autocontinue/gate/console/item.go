@@ -3,12 +3,9 @@ package console
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/sidecoach/sidecoach/autocontinue/gate"
@@ -47,20 +44,16 @@ func (c *Console) item(_ http.ResponseWriter, r *http.Request, _ visitor) (any, 
 	if !ok {
 		return nil, problem{"missing", "the session no longer has this item; its run ended long ago"}
 	}
-	return c.bodies(it, r.URL.Query().Get("all") == "1"), nil
-}
-
-func (c *Console) bodies(it gate.Item, all bool) itemBody {
-	limit := firstLook
-	if all {
-		limit = math.MaxInt
-	}
+	all := r.URL.Query().Get("all") == "1"
 	show := func(v json.RawMessage) *part {
 		if v == nil {
 			return nil
 		}
 		s := pretty(v)
-		return &part{head(s, limit), len(s), len(s) > limit}
+		if all || len(s) <= firstLook {
+			return &part{Text: s, Size: len(s)}
+		}
+		return &part{head(s, firstLook), len(s), true}
 	}
 	body := it.Body
 	if it.Status == gate.Pending { // otherwise in the order of what replaced it
@@ -75,7 +68,7 @@ func (c *Console) bodies(it gate.Item, all bool) itemBody {
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // texts returns the texts among the values of an object, as a person edits them.
@@ -112,14 +105,7 @@ func pretty(body json.RawMessage) string {
 	if json.Indent(&b, body, "", "  ") != nil {
 		return plaintext.Visible(string(body))
 	}
-	return plaintext.ReplaceHidden(b.String(), func(raw string) string {
-		r, _ := utf8.DecodeRuneInString(raw)
-		if r > 0xFFFF {
-			hi, lo := utf16.EncodeRune(r)
-			return fmt.Sprintf(`\u%04x\u%04x`, hi, lo)
-		}
-		return fmt.Sprintf(`\u%04x`, r)
-	})
+	return plaintext.VisibleJSON(b.String())
 }
 
 // typable returns a text for a person to edit: unusual spaces become plain ones, and other characters that cannot be

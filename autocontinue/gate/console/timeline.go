@@ -55,7 +55,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request, _ visitor) (any
 // filters say which events to show.
 var filters = map[string]func(gate.Event) bool{
 	"":          func(gate.Event) bool { return true },
-	"people":    func(e gate.Event) bool { return byPerson(e) && e.Status() != gate.Redeemed },
+	"people":    func(e gate.Event) bool { return !slices.Contains(nobody, e.By) && e.Status() != gate.Redeemed },
 	"denied":    func(e gate.Event) bool { return e.Status() == gate.Denied || e.Status() == gate.Expired },
 	"tools":     func(e gate.Event) bool { return e.Kind == gate.Tool },
 	"rules":     func(e gate.Event) bool { return e.Policy != nil || e.Audited != nil },
@@ -68,9 +68,7 @@ const (
 	byUnaudited = "unaudited"
 )
 
-func byPerson(e gate.Event) bool {
-	return e.By != "" && e.By != byPolicy && e.By != byUnaudited
-}
+var nobody = []string{"", byPolicy, byUnaudited}
 
 // hasWords reports whether an event has all words, in lower case.
 func hasWords(e gate.Event, words []string) bool {
