@@ -80,17 +80,14 @@ var oddName = regexp.MustCompile(`(?i)^[~$%]|[\\:*?"<>|／＼．：∕⁄⧵]|%(
 
 // resolve returns a path below the root, without symbolic links, and false for one that leads, or may lead, elsewhere.
 func (r *root) resolve(name string) (string, bool) {
-	if oddPath(name) {
+	below, inside := r.relative(path.Clean(name))
+	switch {
+	case !inside || oddPath(name):
 		return "", false
+	case r.files == nil:
+		return below, true
 	}
-	name, inside := r.relative(path.Clean(name))
-	if !inside {
-		return "", false
-	}
-	if r.files == nil {
-		return name, true
-	}
-	done, todo := ".", strings.Split(name, "/")
+	done, todo := ".", strings.Split(below, "/")
 	for links := 0; len(todo) > 0; {
 		next := path.Join(done, todo[0])
 		todo = todo[1:]
@@ -98,16 +95,12 @@ func (r *root) resolve(name string) (string, bool) {
 			return "", false
 		}
 		info, err := r.files.Lstat(next)
-		if errors.Is(err, fs.ErrNotExist) {
-			if slices.Contains(todo, "..") { // of a link
-				return "", false
-			}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !slices.Contains(todo, ".."): // which only a link has
 			return path.Join(append([]string{next}, todo...)...), true
-		}
-		if err != nil {
+		case err != nil:
 			return "", false
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
+		case info.Mode()&fs.ModeSymlink == 0:
 			done = next
 			continue
 		}
