@@ -2,8 +2,8 @@
 // continue the agent with this message.
 //
 // It holds flags, files, the terminal and the wiring. The packages that it calls make every judgement. Each command has
-// a file; status is with log, and decide.go is the command without a name. The help is in the folder help, and the
-// texts of tables are in views.txt.
+// a file; status is with log, allow with goal, and decide.go is the command without a name. The help is in the folder
+// help, and the texts of tables are in views.txt.
 //
 // # Cost
 //
@@ -90,11 +90,13 @@ func (s *sink) Write(p []byte) (int, error) {
 
 // The exit statuses. There is no 2: hosts of agents read it as "block the agent".
 const (
-	exitFailure  = 1
-	exitContinue = 10 // with --exit-code
-	exitUnmet    = 10 // of eval: a requirement on the figures is not met
-	exitSuppress = 11 // with --exit-code
-	exitUsage    = 64
+	exitDone       = 0
+	exitFailure    = 1
+	exitContinue   = 10 // with --exit-code: the agent goes on, by a message or with the feedback of verify
+	exitUnmet      = 10 // of eval: a requirement on the figures is not met
+	exitSuppress   = 11 // with --exit-code
+	exitUnverified = 12 // of verify with --exit-code
+	exitUsage      = 64
 )
 
 type failure struct {
@@ -122,7 +124,7 @@ func report(w io.Writer, cmd *cobra.Command, err error) int {
 	f, ok := errors.AsType[*failure](err)
 	switch {
 	case err == nil:
-		return 0
+		return exitDone
 	case !ok:
 		f = &failure{exitUsage, err.Error(), cmd.CommandPath() + " --help shows how it is used"}
 	case f.what == "":

@@ -266,9 +266,9 @@ var standings = map[verify.Status]struct {
 	color   style
 	exit    int
 }{
-	verify.Met:        {string(verify.Approve), green, 0},
-	verify.NotMet:     {string(verify.Feedback), red, 10},
-	verify.Unverified: {string(verify.Unverified), yellow, 12},
+	verify.Met:        {string(verify.Approve), green, exitDone},
+	verify.NotMet:     {string(verify.Feedback), red, exitContinue},
+	verify.Unverified: {string(verify.Unverified), yellow, exitUnverified},
 }
 
 func (o *reviewing) begin(cmd *cobra.Command, _ terminal) (any, int, error) {
@@ -280,7 +280,7 @@ func (o *reviewing) begin(cmd *cobra.Command, _ terminal) (any, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return v, 0, file.add(v.review.Started(time.Now()))
+	return v, exitDone, file.add(v.review.Started(time.Now()))
 }
 
 // stallAfter is how many times the same feedback is given before a person should look.
@@ -331,9 +331,9 @@ func (o *reviewing) record(cmd *cobra.Command, _ terminal) (any, int, error) {
 	}
 	d, overrides := review.Record(d)
 	events := review.Recorded(time.Now(), d, overrides)
-	status := standings[verify.NotMet].exit
+	status := exitContinue
 	if d.Verdict == verify.Approve {
-		status = 0
+		status = exitDone
 	}
 	return recorded{d, append([]string{}, overrides...), review.Honesty(),
 		verify.Stalled(append(history, events...), stallAfter)}, status, file.add(events...)
