@@ -1,9 +1,12 @@
 package plancriteria
 
 import (
+	_ "embed"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Check is one way to see whether a criterion holds: a command that must succeed, or a file that must be there. One of
@@ -47,19 +50,19 @@ func (it Item) Checks() []Check {
 	}
 	text := strings.TrimRight(oneLine(strings.ToLower(form)), ".;!, ")
 	last := len(spans) - 1
+	is := func(form string) bool { return forms()[form].MatchString(text) }
 	switch {
-	case contains().MatchString(text):
+	case is("contains"):
 		return fileCheck(spans[0], spans[1:])
-	case containedIn().MatchString(text):
+	case is("contained in"):
 		return fileCheck(spans[last], spans[:last])
-	case last == 0 && (exists().MatchString(text) ||
-		colon().MatchString(text) && speaksOfFile().MatchString(text) && isPath(spans[0])):
+	case last == 0 && (is("exists") || is("colon") && is("speaks of file") && isPath(spans[0])):
 		return fileCheck(spans[0], nil)
-	case succeeds().MatchString(text), colon().MatchString(text):
+	case is("succeeds"), is("colon"):
 		var checks []Check
 		for _, span := range spans {
 			word, _, several := strings.Cut(span, " ")
-			if !program().MatchString(word) || !several && !speaksOfCheck().MatchString(text) {
+			if !program().MatchString(word) || !several && !is("speaks of check") {
 				return nil
 			}
 			checks = append(checks, Check{Command: span})
@@ -69,36 +72,26 @@ func (it Item) Checks() []Check {
 	return nil
 }
 
-// A form has # for a code span.
-const (
-	spanList = `#(?:(?:,|,? and|,? then|,? &) #)*`
-	noun     = `(?:(?:the|a|an|new) )*(?:(?:file|document|folder|directory|page|word|flag|option|text|string|phrase|` +
-		`function|command|section|heading|line) )?`
-	success = `(?:passes|pass|succeeds|succeed|works|work|builds|compiles|runs|run|(?:is|are|stays?) (?:green|clean)|` +
-		`exits? (?:with )?(?:code |status )?0|(?:reports?|finds?|shows?) ` +
-		`(?:nothing|no (?:errors?|issues?|problems?|warnings?)))`
-)
-
 var (
-	contains = compiled(`^` + noun +
-		`# (?:mentions?|contains?|has|holds?|includes?|documents?|describes?|explains?|names?|` +
-		`lists?|shows?|says?|covers?|defines?|declares?|exports?) ` + noun + spanList + `$`)
-	containedIn = compiled(`^(?:(?:document|mention|describe|explain|list|add) ` + noun + spanList +
-		`|` + noun + spanList +
-		` (?:is|are) (?:documented|mentioned|described|explained|listed|covered|defined|declared|named|included))` +
-		` (?:in|to) ` + noun + `#$`)
-	exists = compiled(`^(?:` + noun + `# (?:exists?|is there|is present|(?:is|was|has been) (?:created|added|written))|` +
-		`(?:there is|there's|create|add|write) ` + noun + `#)$`)
-	succeeds = compiled(`^(?:(?:after [^#]*|then|finally|still|also|running),? )?` + noun + spanList + ` ` + success +
-		`(?: (?:cleanly|successfully|locally|again|(?:without|with no) (?:any )?(?:errors?|warnings?|failures?)))?$|` +
-		`^(?:run|running) #$`)
-	colon         = compiled(`^[^#]*[:：] ?` + spanList + `$`)
-	speaksOfFile  = compiled(`\b(?:files?|documents?|folder|directory|exists?)\b`)
-	speaksOfCheck = compiled(`\b(?:pass(?:es|ed)?|green|clean|succeeds?|works?|runs?|running|builds?|compiles?|checks?|` +
-		`lint\w*|tests?|exits?|commands?|reports?|finds?|shows?)\b`)
 	codeSpan = compiled("`[^`]*`")
 	program  = compiled(`^(?:\.{1,2}/)?[\pL\pN_][\pL\pN_./+-]*$`)
 )
+
+//go:embed forms.txt
+var formsText string
+
+// forms are the expressions of forms.txt, by name.
+var forms = sync.OnceValue(func() map[string]*regexp.Regexp {
+	forms, parts := map[string]*regexp.Regexp{}, []string{}
+	for line := range strings.Lines(strings.ReplaceAll(formsText, "\n\t", "")) {
+		if name, expr, is := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); is && line[0] != '#' {
+			expr = strings.NewReplacer(parts...).Replace(expr)
+			parts = append(parts, "{{"+name+"}}", expr)
+			forms[name] = regexp.MustCompile(expr)
+		}
+	}
+	return forms
+})
 
 // fileCheck returns the check of a file, or none if the name is not a path.
 func fileCheck(name string, words []string) []Check {
