@@ -121,7 +121,6 @@ func (c *cassettes) write(ctx context.Context, k cassette) error {
 	return os.WriteFile(file, []byte(k.text()), 0o600)
 }
 
-// text is the content of the file.
 func (k cassette) text() string {
 	k.System, k.User = strings.Split(k.Request.System, "\n"), strings.Split(k.Request.User, "\n")
 	k.Request.System, k.Request.User = "", ""

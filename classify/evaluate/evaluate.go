@@ -58,10 +58,11 @@ func Evaluate(ctx context.Context, c classify.Classifier, cases []Case, opts Opt
 	if ctx == nil {
 		return Report{}, errors.New("evaluate: the context is nil: give context.Background() if there is none")
 	}
-	if err := cmp.Or(opts.defaults(), checkAll(cases)); err != nil {
-		return Report{}, fmt.Errorf("evaluate: %w", err)
+	err := cmp.Or(opts.defaults(), checkAll(cases))
+	var answers []answer
+	if err == nil {
+		answers, err = ask(ctx, c, cases, opts)
 	}
-	answers, err := ask(ctx, c, cases, opts)
 	if err != nil {
 		return Report{}, fmt.Errorf("evaluate: %w", err)
 	}
@@ -168,7 +169,6 @@ type Outcome struct {
 	input classify.Input // for the page
 }
 
-// typeRight reports whether the type is right, which accuracy counts.
 func (o Outcome) typeRight() bool { return o.Verdict.Type == o.Want.Type }
 
 // right returns how much of label and action is right.
@@ -214,7 +214,6 @@ func (o Outcome) runs() []Verdict {
 	return o.Runs
 }
 
-// agree returns how many of the runs have the verdict's label.
 func (o Outcome) agree() int {
 	return count(o.runs(), func(v Verdict) bool { return v.Label() == o.Verdict.Label() })
 }

@@ -133,7 +133,6 @@ func (v View) lines() (lines []string) {
 // labels are the verdicts and labels there are. Rejected completions are apart from the other statuses.
 func labels() []string { return strings.Fields("error blocker question completion rejected status") }
 
-// got returns how many cases with a label have a verdict.
 func got(r Report, want, got string) string {
 	n := count(r.Outcomes, func(o Outcome) bool { return o.Want.Label() == want && o.Verdict.Label() == got })
 	if n == 0 {
