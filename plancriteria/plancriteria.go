@@ -319,7 +319,6 @@ func undecorated(title string) string {
 	return after().ReplaceAllString(before().ReplaceAllString(title, ""), "")
 }
 
-// oneLine folds white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // compiled returns a function that compiles expr when it is first called: a program without plans does not wait for it.
@@ -382,7 +381,6 @@ func withoutComments(text string) string { return comment().ReplaceAllString(tex
 // notContent matches what says nothing in a text without comments: a heading, and a checkbox.
 var notContent = compiled(`(?m)^[ \t]{0,3}#{1,6}(?:[ \t].*)?$|\[[ xX]\]`)
 
-// hasContent reports whether the text of a section has words.
 func hasContent(text string) bool {
 	words := notContent().ReplaceAllString(withoutComments(text), "")
 	return strings.ContainsFunc(words, unicode.IsLetter)

@@ -203,24 +203,21 @@ func FromFS(fsys fs.FS, folders ...string) (found []Skill, skipped []error) {
 
 func readSkill(fsys fs.FS, name string) (Skill, error) {
 	info, err := fs.Stat(fsys, name) // opening a pipe can block forever
-	if err != nil {
-		return Skill{}, err
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
 	}
-	if !info.Mode().IsRegular() {
-		return Skill{}, errors.New("not a regular file")
+	var text []byte
+	if err == nil {
+		text, err = fs.ReadFile(fsys, name)
 	}
-	text, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return Skill{}, err
+	var fields map[string]string
+	if err == nil {
+		fields, err = scalars(string(text[:min(len(text), maxHead)]))
 	}
-	fields, err := scalars(string(text[:min(len(text), maxHead)]))
-	if err != nil {
-		return Skill{}, err
+	if err == nil && (fields["name"] == "" || fields["description"] == "") {
+		err = errors.New("the front matter has no name, or no description")
 	}
-	if fields["name"] == "" || fields["description"] == "" {
-		return Skill{}, errors.New("the front matter has no name, or no description")
-	}
-	return Skill{fields["name"], fields["trigger"], fields["phase"], fields["description"], fields["evidence"]}, nil
+	return Skill{fields["name"], fields["trigger"], fields["phase"], fields["description"], fields["evidence"]}, err
 }
 
 // A front matter is between two lines "---". A field is a name and a value, which goes on in the lines that are blank,
@@ -251,7 +248,6 @@ func scalars(text string) (map[string]string, error) {
 	return fields, nil
 }
 
-// scalar returns the text of a YAML scalar.
 func scalar(value string) (string, error) {
 	head, block, _ := strings.Cut(value, "\n")
 	switch quote := value[:min(1, len(value))]; quote {
