@@ -77,7 +77,6 @@ func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Go
 	return projects, g, root, err
 }
 
-// save asks the human, and then changes the goal of the project root.
 func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Projects, root string, g *project.Goal,
 	question, said string,
 ) error {
@@ -166,14 +165,15 @@ func readGoal(g *project.Goal) error {
 	if err == nil {
 		g.Stages, err = plancriteria.Stages(text)
 	}
+	var criteria plancriteria.Criteria
 	if err == nil {
-		var criteria plancriteria.Criteria
-		if criteria, err = plancriteria.Extract(text); errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0 {
-			return nil
-		}
-		g.Criteria = verifier.Criteria(criteria)
+		criteria, err = plancriteria.Extract(text)
 	}
-	if err == nil && len(g.Criteria) == 0 {
+	g.Criteria = verifier.Criteria(criteria)
+	switch {
+	case errors.Is(err, plancriteria.ErrNoSection) && len(g.Stages) > 0:
+		return nil
+	case err == nil && len(g.Criteria) == 0:
 		err = errors.New("the success criteria are not a list")
 	}
 	if err != nil {
@@ -185,10 +185,7 @@ func readGoal(g *project.Goal) error {
 
 // goalTable is a goal as a table: each criterion, how it is checked, whether it is met, and since when.
 func goalTable(g project.Goal, root string) string {
-	return view("goal", struct {
-		project.Goal
-		Root string
-	}{g, root})
+	return view("goal", map[string]any{"Goal": g, "Root": root})
 }
 
 // openProject returns the folder of the project in which the command runs, and what is remembered of projects.

@@ -92,7 +92,6 @@ func (o *hookOptions) open(h hook.Host, stderr io.Writer) (*keeper, error) {
 	return o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, stderr)
 }
 
-// hostNames are the hosts that there are.
 var hostNames = texts(hook.Hosts())
 
 // underHost marks the commands that a host of agents runs. They exit with 0 or 1 only: hosts read 2 as "block".
@@ -248,7 +247,6 @@ func (o *hookOptions) answer(
 	return answer, err
 }
 
-// hookSession is what a hook keeps of a session.
 type hookSession struct {
 	State  autocontinue.State `json:"state"`
 	Memory hook.Memory        `json:"memory"`
@@ -283,7 +281,6 @@ func (k *keeper) Update(
 	})
 }
 
-// readEvent returns what the host says on stdin.
 func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {
 	hint := "sidecoach hook install " + string(h) + " sets it up"
 	switch {

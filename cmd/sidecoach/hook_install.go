@@ -36,8 +36,19 @@ func newHookInstall(t terminal) *cobra.Command {
 func newHookUninstall(t terminal) *cobra.Command {
 	var o installOptions
 	return o.command("uninstall HOST [--user|--project]",
-		func(cmd *cobra.Command, h hook.Host, files []string) error {
-			said, err := uninstall(h, files)
+		func(cmd *cobra.Command, host hook.Host, files []string) error {
+			path, _ := program()
+			said, err := "", error(nil)
+			for _, file := range files {
+				text, failed := remove(install.Hook{Host: host, Program: cmp.Or(path, "sidecoach")}, file)
+				said, err = said+text, errors.Join(err, failed)
+			}
+			switch {
+			case said == "" && err == nil:
+				said = "not installed in " + files[0] + "\n"
+			case err == nil:
+				said += "the state and the journal stay\n"
+			}
 			return errors.Join(err, t.tell(cmd.OutOrStdout(), said))
 		})
 }
@@ -160,23 +171,6 @@ func write(h install.Hook, file string) (string, error) {
 		err = filestore.WriteFile(file, text, 0o666)
 	}
 	return said, cannot("write", file, err)
-}
-
-// uninstall removes the hook from all files that have it, and returns what to say.
-func uninstall(host hook.Host, files []string) (said string, err error) {
-	path, _ := program()
-	h := install.Hook{Host: host, Program: cmp.Or(path, "sidecoach")}
-	for _, file := range files {
-		text, failed := remove(h, file)
-		said, err = said+text, errors.Join(err, failed)
-	}
-	switch {
-	case said == "" && err == nil:
-		said = "not installed in " + files[0] + "\n"
-	case err == nil:
-		said += "the state and the journal stay\n"
-	}
-	return said, err
 }
 
 // remove removes the hook from one file and returns what to say; "" if it is not there. If nothing else has changed

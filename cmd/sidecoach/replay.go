@@ -32,8 +32,9 @@ type replay struct {
 	cmd        *cobra.Command
 	classifier classify.Classifier
 	answers    string // a folder with those of an LLM
-	labelled   labelled
 	bar        bar
+	cases      []evaluate.Case // pauses that the human's words label, and what was made of them
+	results    []classify.Result
 	sessions   []replaySession // with a pause
 	sum        replayTotal
 }
@@ -86,7 +87,7 @@ func (r *replay) run(cmd *cobra.Command, args []string, t terminal) error {
 		t.tell(cmd.OutOrStdout(), replayTable(r.sessions, r.sum))
 	}
 	if r.html != "" && !r.sum.Interrupted {
-		if err := r.labelled.page(r.html, opts); err != nil {
+		if err := r.page(r.html, opts); err != nil {
 			return err
 		}
 	}
@@ -315,7 +316,7 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		p.Effect, p.Reply, p.Asked = m.Effect()
 		s.count(p)
 		r.sum.count(p)
-		r.labelled.add(p, m)
+		r.label(p, m)
 		r.tell("pause", p)
 		return nil
 	})
@@ -368,24 +369,15 @@ func replayTable(sessions []replaySession, total replayTotal) string {
 			cmp.Compare(b.Continued, a.Continued), cmp.Compare(b.Pauses, a.Pauses))
 	})
 	more := max(0, len(sessions)-maxSessionRows)
-	return view("replay", struct {
-		replayTotal
-		Rows []replaySession
-		More int
-	}{total, sessions[:len(sessions)-more], more})
+	return view("replay", map[string]any{"Total": total, "Rows": sessions[:len(sessions)-more], "More": more})
 }
 
 const maxLabelled = 1000
 
-// labelled are pauses that the human's words label: a nudge follows a status, and an answer follows a question.
-type labelled struct {
-	cases   []evaluate.Case
-	results []classify.Result
-}
-
-func (l *labelled) add(p replayPause, m hook.Moment) {
+// label keeps a pause that the human's words label: a nudge follows a status, and an answer follows a question.
+func (r *replay) label(p replayPause, m hook.Moment) {
 	nudged := p.Effect == "agrees" || p.Effect == "missed"
-	if !p.Type.Valid() || !p.Asked && !nudged || len(l.cases) == maxLabelled {
+	if !p.Type.Valid() || !p.Asked && !nudged || len(r.cases) == maxLabelled {
 		return
 	}
 	// The words do not tell which of the two kinds of status it was, so the verdict decides that.
@@ -397,19 +389,19 @@ func (l *labelled) add(p replayPause, m hook.Moment) {
 	in := classify.Input{Text: masked(out.Text), Request: masked(out.Request), Evidence: out.Evidence, Work: out.Work,
 		Coached: out.Continues}
 	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
-	l.cases = append(l.cases, evaluate.Case{Name: fmt.Sprintf("%s:%d", p.File, p.Line), Input: in, Want: want, Meta: meta})
-	l.results = append(l.results, m.Decision.Result)
+	r.cases = append(r.cases, evaluate.Case{Name: fmt.Sprintf("%s:%d", p.File, p.Line), Input: in, Want: want, Meta: meta})
+	r.results = append(r.results, m.Decision.Result)
 }
 
 // page writes what the labels say to a file.
-func (l *labelled) page(name string, opts evaluate.Options) error {
-	if len(l.cases) == 0 {
+func (r *replay) page(name string, opts evaluate.Options) error {
+	if len(r.cases) == 0 {
 		return badInput("without --html the table shows what was decided",
 			"there is nothing to show on a page: your words label no pause")
 	}
 	opts.About = append(opts.About, "Below are the pauses that your words label: a status where you continued the agent, "+
 		"a question where you answered one.")
-	report, err := evaluate.Record(l.cases, l.results, opts)
+	report, err := evaluate.Record(r.cases, r.results, opts)
 	if err != nil {
 		return err
 	}
