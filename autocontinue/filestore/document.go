@@ -30,21 +30,6 @@ const (
 	sessionKind = "sessions"
 )
 
-// Session is what the file of a session holds.
-type Session struct {
-	State autocontinue.State `json:"state"`
-	Extra json.RawMessage    `json:"extra,omitempty"` // JSON of the host that belongs to the session; nil is none
-}
-
-// Session returns the document of a session, for hosts that keep something beside the state and change both in one
-// step. An empty name is [autocontinue.ErrNoSession].
-func (s *Store) Session(session string) (*Document[Session], error) {
-	if session == "" {
-		return nil, autocontinue.ErrNoSession
-	}
-	return newDocument[Session](s, sessionKind, s.opts.Host, session), nil
-}
-
 // Document is one value in its own file, as JSON. It is read without a lock, replaced under one, and then set aside if
 // it could not be read. If the UnmarshalJSON of T returns an error that wraps [autocontinue.ErrStateVersion], the value
 // is of a newer version and stays as it is. A Document is safe for concurrent use, also by processes.

@@ -59,26 +59,27 @@ func childOf(t testing.TB, name, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// countChild counts a session up, N times or, for 0, until it is killed, and says each number it wrote.
+// counter is a document that takes a while to write.
+type counter struct {
+	Seq, Again int
+	Filler     string
+}
+
+// countChild counts a document up, N times or, for 0, until it is killed, and says each number it wrote.
 func countChild(s *filestore.Store, args []string) error {
-	session := args[0]
 	n, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
-	filler := strings.Repeat("x", 20_000) // so that a write takes a while
-	d, err := s.Session(session)
+	d, err := filestore.NewDocument[counter](s, "counters", args[0])
 	if err != nil {
 		return err
 	}
 	for i := 0; n == 0 || i < n; i++ {
 		var seq int
-		err := d.Update(context.Background(), func(v filestore.Session) (filestore.Session, error) {
-			v.State.Seq++
-			v.State.Continues = v.State.Seq
-			v.Extra = fmt.Appendf(nil, `{"seq":%d,"filler":%q}`, v.State.Seq, filler)
-			seq = v.State.Seq
-			return v, nil
+		err := d.Update(context.Background(), func(v counter) (counter, error) {
+			seq = v.Seq + 1
+			return counter{seq, seq, strings.Repeat("x", 20_000)}, nil
 		})
 		if err != nil {
 			return err

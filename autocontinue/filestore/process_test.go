@@ -16,7 +16,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 )
 
-// 64 processes count one session and one extra; each number is written by one of them.
+// 64 processes count one document up; each number is written by one of them.
 func TestProcessesLoseNoUpdate(t *testing.T) {
 	const processes, each = 64, 1
 	s := newStore(t, filestore.Options{})
@@ -24,7 +24,7 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	seen := make(map[string]bool)
 	var wg sync.WaitGroup
 	for range processes {
-		cmd := childOf(t, "count", s.Dir(), "one session", strconv.Itoa(each))
+		cmd := childOf(t, "count", s.Dir(), "one", strconv.Itoa(each))
 		wg.Go(func() {
 			out, err := cmd.Output()
 			if !assert.NoError(t, err) {
@@ -40,7 +40,11 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Len(t, seen, processes*each)
-	assert.Equal(t, processes*each, seqOf(t, s, "one session"))
+	d, err := filestore.NewDocument[counter](s, "counters", "one")
+	require.NoError(t, err)
+	last, err := d.Load(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, processes*each, last.Seq)
 }
 
 // 24 processes report one pause, and 24 pauses of one turn: it is continued once, and as often as the cap allows.
@@ -96,18 +100,15 @@ func TestKilledWhileWriting(t *testing.T) {
 	s := newStore(t, filestore.Options{OnSetAside: func(_, what string) { t.Error(what) }})
 	for round := range 20 {
 		last := kill(t, childOf(t, "count", s.Dir(), "s", "0"), 1+round%7)
-		d, err := s.Session("s")
+		d, err := filestore.NewDocument[counter](s, "counters", "s")
 		require.NoError(t, err)
 		v, err := d.Load(t.Context())
 		require.NoError(t, err)
-		assert.GreaterOrEqual(t, v.State.Seq, last, "what was said to be written is there")
-		assert.Equal(t, v.State.Seq, v.State.Continues)
-		var extra struct{ Seq int }
-		require.NoError(t, json.Unmarshal(v.Extra, &extra))
-		require.Equal(t, v.State.Seq, extra.Seq, "half of an update")
-		require.NoError(t, s.Update(t.Context(), "s", increment), "the lock is free")
+		assert.GreaterOrEqual(t, v.Seq, last, "what was said to be written is there")
+		require.Equal(t, v.Seq, v.Again, "half of an update")
+		require.NoError(t, d.Update(t.Context(), func(v counter) (counter, error) { return v, nil }), "the lock is free")
 	}
-	names, err := filepath.Glob(filepath.Join(s.Dir(), "sessions", "*"))
+	names, err := filepath.Glob(filepath.Join(s.Dir(), "counters", "*"))
 	require.NoError(t, err)
 	assert.Len(t, names, 1, "an update takes away what a killed one left")
 }

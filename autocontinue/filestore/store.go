@@ -76,7 +76,7 @@ func (s *Store) Dir() string { return s.dir }
 // Load returns the state of a session, the zero State if there is none. Its errors are those of ctx,
 // [autocontinue.ErrNoSession], [autocontinue.ErrStateVersion] and [autocontinue.ErrUnavailable].
 func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, error) {
-	d, err := s.Session(session)
+	d, err := s.session(session)
 	if err != nil {
 		return autocontinue.State{}, err
 	}
@@ -84,18 +84,30 @@ func (s *Store) Load(ctx context.Context, session string) (autocontinue.State, e
 	return v.State, err
 }
 
-// Update replaces the state of a session by what fn returns, see [Document.Update]. What is kept beside it stays.
+// Update replaces the state of a session by what fn returns, see [Document.Update].
 func (s *Store) Update(
 	ctx context.Context, session string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {
-	d, err := s.Session(session)
+	d, err := s.session(session)
 	if err != nil {
 		return err
 	}
-	return d.Update(ctx, func(v Session) (Session, error) {
+	return d.Update(ctx, func(v kept) (kept, error) {
 		v.State, err = fn(v.State)
 		return v, err
 	})
+}
+
+// kept is what the file of a session holds.
+type kept struct {
+	State autocontinue.State `json:"state"`
+}
+
+func (s *Store) session(name string) (*Document[kept], error) {
+	if name == "" {
+		return nil, autocontinue.ErrNoSession
+	}
+	return newDocument[kept](s, sessionKind, s.opts.Host, name), nil
 }
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }

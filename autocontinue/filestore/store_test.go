@@ -2,7 +2,6 @@ package filestore_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,30 +112,6 @@ func TestModes(t *testing.T) {
 	_, err = s.Load(t.Context(), "s")
 	require.ErrorIs(t, err, autocontinue.ErrUnavailable)
 	require.ErrorIs(t, journal(s, "{}"), autocontinue.ErrUnavailable)
-}
-
-// What a host keeps beside the state changes with it, and stays when the loop updates the state alone.
-func TestSessionExtra(t *testing.T) {
-	s := newStore(t, filestore.Options{})
-	d, err := s.Session("s")
-	require.NoError(t, err)
-	require.NoError(t, d.Update(t.Context(), func(v filestore.Session) (filestore.Session, error) {
-		assert.Nil(t, v.Extra)
-		v.State.Seq, v.Extra = 1, json.RawMessage(`{"length":7}`)
-		return v, nil
-	}))
-	require.NoError(t, s.Update(t.Context(), "s", increment))
-	v, err := d.Load(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, 2, v.State.Seq)
-	assert.JSONEq(t, `{"length":7}`, string(v.Extra))
-
-	err = d.Update(t.Context(), func(v filestore.Session) (filestore.Session, error) {
-		v.State.Seq, v.Extra = 9, json.RawMessage(`{`)
-		return v, nil
-	})
-	require.Error(t, err, "an extra that is no JSON")
-	assert.Equal(t, 2, seqOf(t, s, "s"))
 }
 
 // A value that could not be read back is not written.

@@ -43,7 +43,7 @@ func (f *folder) use(session string) {
 
 func (f *folder) file(session string) string {
 	f.t.Helper()
-	d, err := f.Session(session)
+	d, err := f.session(session)
 	require.NoError(f.t, err)
 	return f.path(d.file())
 }

@@ -15,30 +15,21 @@ import (
 // memory keeps sessions for one process. A hook runs as a process for each event, so it keeps them in files.
 type memory struct {
 	mu       sync.Mutex
-	sessions map[string]kept
+	sessions map[string]hook.Kept
 }
 
-type kept struct {
-	state  autocontinue.State
-	memory hook.Memory
-}
-
-func (m *memory) Load(_ context.Context, session string) (autocontinue.State, hook.Memory, error) {
+func (m *memory) Load(_ context.Context, session string) (hook.Kept, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v := m.sessions[session]
-	return v.state, v.memory, nil
+	return m.sessions[session], nil
 }
 
-func (m *memory) Update(
-	_ context.Context, session string, fn func(autocontinue.State, hook.Memory) (autocontinue.State, hook.Memory, error),
-) error {
+func (m *memory) Update(_ context.Context, session string, fn func(hook.Kept) (hook.Kept, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v := m.sessions[session]
-	var err error
-	if v.state, v.memory, err = fn(v.state, v.memory); err == nil {
-		m.sessions[session] = v
+	next, err := fn(m.sessions[session])
+	if err == nil {
+		m.sessions[session] = next
 	}
 	return err
 }
@@ -51,7 +42,7 @@ func ExampleRun() {
 		return
 	}
 	cfg := hook.Config{
-		Sessions: &memory{sessions: map[string]kept{}},
+		Sessions: &memory{sessions: map[string]hook.Kept{}},
 		Loop: func(context.Context, *hook.Pause) (autocontinue.Config, error) {
 			return autocontinue.Config{Classifier: heuristic}, nil
 		},

@@ -17,11 +17,14 @@ import (
 // Sessions keeps, for each session, the state of the loop and the hook's own memory, and changes both in one step. Its
 // methods have the contract of those of [autocontinue.Store]. A store that serves several hosts keeps them apart.
 type Sessions interface {
-	Load(ctx context.Context, session string) (autocontinue.State, Memory, error)
-	Update(
-		ctx context.Context, session string,
-		fn func(autocontinue.State, Memory) (autocontinue.State, Memory, error),
-	) error
+	Load(ctx context.Context, session string) (Kept, error)
+	Update(ctx context.Context, session string, fn func(Kept) (Kept, error)) error
+}
+
+// Kept is what is kept of a session.
+type Kept struct {
+	State  autocontinue.State `json:"state"`
+	Memory Memory             `json:"memory"`
 }
 
 // Config says how [Run] decides. Sessions and Loop are required.
@@ -102,13 +105,13 @@ type session struct {
 
 func (s *session) hear(ctx context.Context) error {
 	human, first := false, false
-	err := s.cfg.Sessions.Update(ctx, s.event.key(),
-		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
-			if human = s.event.fromHuman(m.memory); human {
-				state, first = state.Reset(), m.Turns == 0 && m.Pauses == 0
-			}
-			return state, Memory{m.heard(s.event)}, nil
-		})
+	err := s.cfg.Sessions.Update(ctx, s.event.key(), func(k Kept) (Kept, error) {
+		if human = s.event.fromHuman(k.Memory.memory); human {
+			k.State, first = k.State.Reset(), k.Memory.Turns == 0 && k.Memory.Pauses == 0
+		}
+		k.Memory.memory = k.Memory.heard(s.event)
+		return k, nil
+	})
 	if err == nil && human && s.cfg.Prompted != nil {
 		s.cfg.Prompted(ctx, s.event.key(), s.event.Dir, first)
 	}
@@ -143,8 +146,8 @@ func (s *session) pause(ctx context.Context) (d autocontinue.Decision, err error
 
 // read reads the memory, and the state that belongs to it.
 func (s *session) read(ctx context.Context) error {
-	state, m, err := s.cfg.Sessions.Load(ctx, s.event.key())
-	s.state, s.memory = &state, m.memory
+	k, err := s.cfg.Sessions.Load(ctx, s.event.key())
+	s.state, s.memory = &k.State, k.Memory.memory
 	return err
 }
 
@@ -193,24 +196,27 @@ func (s *session) Load(ctx context.Context, _ string) (autocontinue.State, error
 		s.state = nil
 		return *state, ctx.Err()
 	}
-	state, _, err := s.cfg.Sessions.Load(ctx, s.event.key())
-	return state, err
+	k, err := s.cfg.Sessions.Load(ctx, s.event.key())
+	return k.State, err
 }
 
 // Update stores a decision, and that this pause was seen.
 func (s *session) Update(
 	ctx context.Context, _ string, fn func(autocontinue.State) (autocontinue.State, error),
 ) error {
-	return s.cfg.Sessions.Update(ctx, s.event.key(),
-		func(state autocontinue.State, m Memory) (autocontinue.State, Memory, error) {
-			next, err := fn(state)
-			if err != nil {
-				return state, m, err
-			}
-			if next.Seq == state.Seq { // another hook of this pause has decided
-				return next, Memory{m.again(s.out.ID)}, nil
-			}
+	return s.cfg.Sessions.Update(ctx, s.event.key(), func(k Kept) (Kept, error) {
+		next, err := fn(k.State)
+		m := &k.Memory.memory
+		switch {
+		case err != nil:
+			return k, err
+		case next.Seq == k.State.Seq: // another hook of this pause has decided
+			*m = m.again(s.out.ID)
+		default:
 			m.Transcript = s.memory.Transcript
-			return next, Memory{m.after(s.event, s.out, next.Continues > state.Continues && !s.shadow)}, nil
-		})
+			*m = m.after(s.event, s.out, next.Continues > k.State.Continues && !s.shadow)
+		}
+		k.State = next
+		return k, nil
+	})
 }

@@ -27,12 +27,7 @@ type store struct {
 	fails error
 }
 
-type stored struct {
-	State  autocontinue.State
-	Memory Memory
-}
-
-func (s *store) load(session string) (v stored, err error) {
+func (s *store) load(session string) (v Kept, err error) {
 	if s.fails != nil {
 		return v, s.fails
 	}
@@ -42,20 +37,18 @@ func (s *store) load(session string) (v stored, err error) {
 	return v, err
 }
 
-func (s *store) Load(_ context.Context, session string) (autocontinue.State, Memory, error) {
+func (s *store) Load(_ context.Context, session string) (Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v, err := s.load(session)
-	return v.State, v.Memory, err
+	return s.load(session)
 }
 
-func (s *store) Update(_ context.Context, session string,
-	fn func(autocontinue.State, Memory) (autocontinue.State, Memory, error)) error {
+func (s *store) Update(_ context.Context, session string, fn func(Kept) (Kept, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, err := s.load(session)
 	if err == nil {
-		v.State, v.Memory, err = fn(v.State, v.Memory)
+		v, err = fn(v)
 	}
 	if err == nil {
 		s.state[session], err = json.Marshal(v)

@@ -247,38 +247,27 @@ func (o *hookOptions) answer(
 	return answer, err
 }
 
-type hookSession struct {
-	State  autocontinue.State `json:"state"`
-	Memory hook.Memory        `json:"memory"`
-}
+const hookSessions = "hooks" // the kind of document that holds what a hook keeps of a session
 
-const hookSessions = "hooks" // the kind of document that holds a hookSession
-
-func (k *keeper) document(session string) (*filestore.Document[hookSession], error) {
+func (k *keeper) document(session string) (*filestore.Document[hook.Kept], error) {
 	k.session = session
-	return filestore.NewDocument[hookSession](k.store, hookSessions, k.host+"/"+session)
+	return filestore.NewDocument[hook.Kept](k.store, hookSessions, k.host+"/"+session)
 }
 
-func (k *keeper) Load(ctx context.Context, session string) (autocontinue.State, hook.Memory, error) {
+func (k *keeper) Load(ctx context.Context, session string) (hook.Kept, error) {
 	doc, err := k.document(session)
 	if err != nil {
-		return autocontinue.State{}, hook.Memory{}, err
+		return hook.Kept{}, err
 	}
-	v, err := doc.Load(ctx)
-	return v.State, v.Memory, err
+	return doc.Load(ctx)
 }
 
-func (k *keeper) Update(
-	ctx context.Context, session string, fn func(autocontinue.State, hook.Memory) (autocontinue.State, hook.Memory, error),
-) error {
+func (k *keeper) Update(ctx context.Context, session string, fn func(hook.Kept) (hook.Kept, error)) error {
 	doc, err := k.document(session)
 	if err != nil {
 		return err
 	}
-	return doc.Update(ctx, func(v hookSession) (_ hookSession, err error) {
-		v.State, v.Memory, err = fn(v.State, v.Memory)
-		return v, err
-	})
+	return doc.Update(ctx, fn)
 }
 
 func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {

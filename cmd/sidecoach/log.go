@@ -326,11 +326,11 @@ func newStatus(t terminal) *cobra.Command {
 		}
 		var list []entry
 		for _, e := range last {
-			_, memory, err := (&keeper{store: store, host: e.Host}).Load(cmd.Context(), e.Session)
+			kept, err := (&keeper{store: store, host: e.Host}).Load(cmd.Context(), e.Session)
 			if err != nil {
 				return err
 			}
-			if memory.Waits() && time.Since(e.Time) < waitsAtMost {
+			if kept.Memory.Waits() && time.Since(e.Time) < waitsAtMost {
 				list = append(list, e)
 			}
 		}
