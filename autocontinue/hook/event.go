@@ -195,8 +195,6 @@ type optional struct {
 	given bool
 }
 
-func some(text string) optional { return optional{text, true} }
-
 func (t *optional) UnmarshalJSON(data []byte) error {
 	t.given = string(data) != "null"
 	return json.Unmarshal(data, &t.text)

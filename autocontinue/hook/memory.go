@@ -134,11 +134,11 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	}
 	message := e.Message
 	if held, ok := m.heldFor(e); ok && !message.given {
-		message = some(held)
+		message = optional{held, true}
 	}
 	shown := message.given && e.host.accumulates() && t.Shows(message.text, true)
 	if shown || !message.given && t.Message != "" && (!t.Old || m.knows(e, t)) {
-		message = some(t.Message)
+		message = optional{t.Message, true}
 	}
 	out.Text = message.text
 	out.ID = m.id(e, t)

@@ -62,7 +62,12 @@ func Replay(
 			m = m.heard(e)
 			return loop.Reset(ctx, e.key())
 		}
-		e = e.at(w.Trace)
+		if e.Resumed = w.Trace.Continued; w.Trace.Broke {
+			e.kind, e.Resumed = broke, false // such an event does not say it
+		}
+		if e.host != Cursor && e.host != Copilot { // their events have no message
+			e.Message = optional{w.Trace.Message, true}
+		}
 		out := m.output(e, w.Trace)
 		d, err := loop.Handle(ctx, out)
 		if err != nil {
@@ -76,25 +81,14 @@ func Replay(
 	return long, errors.Join(err, flush())
 }
 
-// at returns the event of a pause as the host would have reported it.
-func (e event) at(t transcript.Trace) event {
-	if t.Broke {
-		e.kind = broke
-	}
-	e.Resumed = t.Continued && e.kind != broke // such an event does not say it
-	if e.host != Cursor && e.host != Copilot { // their events have no message
-		e.Message = some(t.Message)
-	}
-	return e
-}
-
 // Effect compares the decision with the human's next words: it "agrees" (both continue the agent), it is "against"
 // the human (it continues the agent, and the human answered a question or said no), or it "missed" (only the human
 // continued the agent). Empty words do not tell. Answered says that the words answer a question of the agent.
 func (m Moment) Effect() (effect string, reply transcript.Reply, answered bool) {
 	result := m.Decision.Result
 	reply = transcript.ReadReply(m.Next)
-	nudged, answered := reply.Means(endsWithQuestion(m.Output.Text),
+	text := strings.TrimRight(m.Output.Text, " \t\r\n*_`\")")
+	nudged, answered := reply.Means(strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？"),
 		result.Type == classify.Status && !result.WasRejectedCompletion)
 	switch continues := m.Decision.Action == autocontinue.Continue; {
 	case continues && nudged:
@@ -105,10 +99,4 @@ func (m Moment) Effect() (effect string, reply transcript.Reply, answered bool) 
 		effect = "missed"
 	}
 	return effect, reply, answered
-}
-
-// endsWithQuestion reports whether the last line of a text asks something.
-func endsWithQuestion(text string) bool {
-	text = strings.TrimRight(text, " \t\r\n*_`\")")
-	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }

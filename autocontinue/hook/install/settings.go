@@ -15,17 +15,16 @@ const maxBrackets = 100_000 // in settings: the parser calls itself for each one
 
 // parse reads settings, which may have comments and trailing commas. A key that is there twice is an error: hosts
 // differ in which one counts.
-func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
+func parse(text []byte) (*hujson.Value, error) {
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
-		return nil, nil, errors.New("it has too many brackets")
+		return nil, errors.New("it has too many brackets")
 	}
 	root, err := hujson.Parse(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is not JSON: %.200s", strings.TrimPrefix(err.Error(), "hujson: "))
+		return nil, fmt.Errorf("it is not JSON: %.200s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	object, ok := root.Value.(*hujson.Object)
-	if !ok {
-		return nil, nil, errors.New("it is not a JSON object")
+	if _, ok := root.Value.(*hujson.Object); !ok {
+		return nil, errors.New("it is not a JSON object")
 	}
 	for v := range root.All() {
 		if o, ok := v.Value.(*hujson.Object); ok {
@@ -33,30 +32,21 @@ func parse(text []byte) (*hujson.Value, *hujson.Object, error) {
 			for i := range o.Members {
 				key := textOf(&o.Members[i].Name)
 				if keys[key] {
-					return nil, nil, fmt.Errorf("%.200q is there twice", key)
+					return nil, fmt.Errorf("%.200q is there twice", key)
 				}
 				keys[key] = true
 			}
 		}
 	}
-	return &root, object, nil
-}
-
-func member(o *hujson.Object, key string) *hujson.Value {
-	for i := range o.Members {
-		if textOf(&o.Members[i].Name) == key {
-			return &o.Members[i].Value
-		}
-	}
-	return nil
+	return &root, nil
 }
 
 func textOf(v *hujson.Value) string { return v.Value.(hujson.Literal).String() }
 
 // lineIn returns the command line of this hook in one object, "" if there is none.
-func (h Hook) lineIn(o *hujson.Object) string {
+func (h Hook) lineIn(o *hujson.Value) string {
 	for _, key := range []string{"command", "bash", "powershell"} {
-		if v := member(o, key); v != nil && v.Value.Kind() == '"' {
+		if v := o.Find("/" + key); v != nil && v.Value.Kind() == '"' {
 			if runs, _ := h.runs(textOf(v)); runs {
 				return textOf(v)
 			}
@@ -86,19 +76,18 @@ func (h Hook) Merge(settings []byte) (merged []byte, err error) {
 
 // add returns settings in which the host runs the hook on one more event.
 func (h Hook) add(settings []byte, event string) ([]byte, error) {
-	root, object, err := parse(settings)
+	root, err := parse(settings)
 	if err != nil {
 		return nil, err
 	}
-	hooks := member(object, "hooks")
+	hooks := root.Find("/hooks")
 	if hooks == nil {
 		return insert(settings, root, 0, "hooks", map[string]any{event: []any{h.element(event)}}), nil
 	}
-	events, ok := hooks.Value.(*hujson.Object)
-	if !ok {
+	if _, ok := hooks.Value.(*hujson.Object); !ok {
 		return nil, errors.New(`"hooks" is not an object`)
 	}
-	list := member(events, event)
+	list := root.Find("/hooks/" + event)
 	if list == nil {
 		return insert(settings, hooks, 1, event, []any{h.element(event)}), nil
 	}
@@ -134,11 +123,11 @@ func insert(text []byte, into *hujson.Value, depth int, key string, value any) [
 // Remove returns settings in which the host does not run the hook any more, and how often it did. What becomes empty is
 // removed, too; if nothing is left, the rest is nil. A command line that does something else, too, is an error.
 func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
-	root, object, err := parse(settings)
+	root, err := parse(settings)
 	if err != nil {
 		return nil, 0, err
 	}
-	hooks := member(object, "hooks")
+	hooks := root.Find("/hooks")
 	if hooks == nil {
 		return settings, 0, nil
 	}
@@ -152,7 +141,7 @@ func (h Hook) Remove(settings []byte) (rest []byte, times int, err error) {
 	switch {
 	case len(lines) == 0:
 		return settings, 0, nil
-	case paths[0] == "/hooks" && !slices.ContainsFunc(object.Members, isMore):
+	case paths[0] == "/hooks" && !slices.ContainsFunc(root.Value.(*hujson.Object).Members, isMore):
 		return nil, len(lines), nil
 	}
 	var patch []map[string]string
@@ -184,7 +173,7 @@ func (h Hook) find(v *hujson.Value, path string) (paths, lines []string) {
 		}
 		gone = empty > 0 && empty == len(c.Elements)
 	case *hujson.Object:
-		if line := h.lineIn(c); line != "" {
+		if line := h.lineIn(v); line != "" {
 			return []string{path}, []string{line}
 		}
 		for i := range c.Members {
