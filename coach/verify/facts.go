@@ -121,7 +121,6 @@ type FileFact struct {
 	Known     bool       `json:"known,omitempty"`    // the baseline has it
 	Committed Status     `json:"committed"`          // its change is in a commit
 	Slight    string     `json:"slight,omitempty"`   // why its change is hardly one: it is empty, or only blanks changed
-	Tests     *int       `json:"tests,omitempty"`    // how many it declares, where that is known
 	Comments  bool       `json:"comments,omitempty"` // only its comments changed
 	Why       string     `json:"why,omitempty"`
 }
@@ -178,7 +177,6 @@ type NameFact struct {
 	Defined       int      `json:"defined"`
 	DefinedBefore int      `json:"defined_before"`
 	Was           bool     `json:"was,omitempty"`   // the baseline has it, or prose of the tree
-	Touched       bool     `json:"touched"`         // a changed file has it, or had it
 	Stub          bool     `json:"stub,omitempty"`  // it is declared, and does nothing yet
 	Files         []string `json:"files,omitempty"` // of the tree that have it in a line that counts
 }

@@ -28,25 +28,8 @@ func (l *look) file(claimed string) verify.FileFact {
 		if f.Changed == verify.Met {
 			l.slight(&f)
 		}
-		l.declares(&f)
 	}
 	return f
-}
-
-// declares notes how many tests a file has.
-func (l *look) declares(f *verify.FileFact) {
-	if !testcode.IsTest(f.Clean) || !testcode.IsCode(f.Clean) {
-		return
-	}
-	n := 0
-	for _, t := range testcode.Read(f.Clean, l.mine.blob(l.tree+":"+f.Clean)) {
-		if t.Body != 0 && t.Name != path.Base(f.Clean) {
-			n++
-		}
-	}
-	if n > 0 {
-		f.Tests = &n
-	}
 }
 
 // slight notes that a new file is empty, or that a change is one of blanks or comments.

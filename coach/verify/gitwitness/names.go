@@ -83,16 +83,13 @@ func (l *look) names() {
 		now, found := l.lines(l.tree, name, "-w")
 		before, _ := l.lines(l.base.tree, name, "-w")
 		fact := verify.NameFact{Name: name, Was: len(before) > 0 || len(now) == 0 && found, Stub: l.isStub(now, name)}
-		fact.Touched = l.changed[name] != nil // it may be a submodule
 		for file, text := range now {
 			fact.Uses += strings.Count(text, "\n")
 			fact.Defined += defines(text, name)
-			fact.Touched = fact.Touched || l.differs(file)
 			fact.Files = append(fact.Files, file)
 		}
-		for file, text := range before {
+		for _, text := range before {
 			fact.DefinedBefore += defines(text, name)
-			fact.Touched = fact.Touched || l.differs(file)
 		}
 		slices.Sort(fact.Files)
 		fact.Files = fact.Files[:min(len(fact.Files), maxFindings)]
@@ -104,12 +101,6 @@ func (l *look) names() {
 		}
 		l.facts.Names = append(l.facts.Names, fact)
 	}
-}
-
-// differs reports whether a file changed in more than its comments.
-func (l *look) differs(file string) bool {
-	d := l.changed[file]
-	return d != nil && (d.Kind != verify.Modified || !d.onlyComments())
 }
 
 // isStub reports whether all declarations of a name in some programs have a body that does nothing yet.

@@ -22,12 +22,10 @@ type Session struct {
 	Root  string               `json:"root"`            // the folder of the project
 	First *gitwitness.Snapshot `json:"first,omitempty"` // when the human spoke first
 	Last  *gitwitness.Snapshot `json:"last,omitempty"`  // when the human spoke last
-	Why   string               `json:"why,omitempty"`   // why there is none
 }
 
 // Remember keeps the state of the project that dir is in, for a session in which the human spoke just now, below the
-// folder state. It removes sessions that are 30 days old. The error says why there is no baseline; Recall returns it
-// in Why.
+// folder state. It removes sessions that are 30 days old. The error says why there is no baseline.
 func Remember(ctx context.Context, state, session, dir string) error {
 	folder := sessionFolder(state, session)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -39,11 +37,11 @@ func Remember(ctx context.Context, state, session, dir string) error {
 		root = s.Root // the agent may have changed its folder
 	}
 	now, err := gitwitness.Take(ctx, root, folder)
-	s.Root, s.Last, s.Why = root, nil, ""
-	if err != nil {
-		s.Why = err.Error()
-	} else if s.Last = &now; s.First == nil || s.First.Root != now.Root {
-		s.First = &now
+	if s.Root, s.Last = root, nil; err == nil {
+		s.Last = &now
+		if s.First == nil || s.First.Root != now.Root {
+			s.First = &now
+		}
 	}
 	text, _ := json.Marshal(s) // strings: nothing can fail
 	written := filestore.WriteFile(filepath.Join(folder, "session.json"), text, 0o600)
