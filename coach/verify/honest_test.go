@@ -306,6 +306,6 @@ func TestBareNamesThatWereRenamed(t *testing.T) {
 	r := verify.Begin(verify.Task{ID: "T"}, nil, parse(t, "Renamed the function oldTotal to newTotal."))
 	require.Contains(t, r.Query().Names, "oldTotal")
 	r.Observe(verify.Facts{Compared: verify.Met, Names: []verify.NameFact{
-		{Name: "oldTotal", Uses: 2, Defined: 1, DefinedBefore: 1}, {Name: "newTotal", Uses: 1, Defined: 1, Touched: true}}})
+		{Name: "oldTotal", Uses: 2, Defined: 1, DefinedBefore: 1}, {Name: "newTotal", Uses: 1, Defined: 1}}})
 	require.Contains(t, r.Feedback(), "oldTotal")
 }

@@ -14,12 +14,12 @@ func leftWorld(q verify.Query, done bool) verify.Facts {
 		{Path: "src/api.go", Kind: verify.Modified}, {Path: "src/money.go", Kind: verify.Modified},
 	}}
 	for _, n := range q.Names {
-		fact := verify.NameFact{Name: n, Was: true, DefinedBefore: 1, Touched: true}
+		fact := verify.NameFact{Name: n, Was: true, DefinedBefore: 1}
 		if n == "Kept" && done || n != "Kept" && !done {
 			fact.Uses, fact.Defined, fact.Files = 2, 1, []string{"src/api.go"}
 		}
 		if n == "Fresh" {
-			fact = verify.NameFact{Name: n, Touched: true}
+			fact = verify.NameFact{Name: n}
 			if done {
 				fact.Uses, fact.Defined = 1, 1
 			}
