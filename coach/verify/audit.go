@@ -47,27 +47,6 @@ const (
 	namePresent    discrepancyKind = "name_present"    // it was claimed to be removed
 )
 
-// fixes say what to do about a discrepancy. %s is its subject.
-var fixes = map[discrepancyKind]string{
-	testResult:     "make %s pass, or report what fails",
-	testCount:      "run %s and report the numbers that it prints",
-	testMissing:    "write the test, or correct the report",
-	TestsTampered:  "say what was done to it and why, or take the change back",
-	fileMissing:    "create %s, or correct the report",
-	fileUnchanged:  "make the change in %s, or correct the report",
-	filePresent:    "remove %s, or correct the report",
-	fileOutside:    "put the file itself into the tree",
-	commitMissing:  "commit the work, or correct the report",
-	commitOld:      "commit the work, or correct the report",
-	commitElse:     "check out the branch that has it, or say which one does",
-	notCommitted:   "commit the work, or correct the report",
-	nothingChanged: "do the work, or say that nothing was changed",
-	moreChanged:    "name all files that were changed",
-	fileChanged:    "restore %s, or correct the report",
-	nameMissing:    "write it, or correct the report",
-	namePresent:    "remove it, or correct the report",
-}
-
 // Discrepancy is a difference between what a report claims and what was seen.
 type Discrepancy struct {
 	Kind     discrepancyKind `json:"kind"`
@@ -135,7 +114,7 @@ func compare(r Report, f Facts) Honesty {
 		if found.Kind != "" {
 			found.Claimed = c.words()
 			found.Subject = cmp.Or(found.Subject, value(a.fileFact(c.Path)).Clean, c.Path, c.Name, c.Command)
-			fix := cmp.Or(fixes[found.Kind], "correct the report")
+			fix := cmp.Or(lex().Fixes[string(found.Kind)], "correct the report")
 			found.Fix = strings.ReplaceAll(fix, "%s", code(found.Subject))
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
 		}
@@ -220,6 +199,20 @@ func (f finding) of(subject string) finding {
 	return f
 }
 
+// rule is a line of a table of what can be found.
+type rule struct {
+	applies bool
+	finding
+}
+
+// firstOf returns the finding of the first rule that applies, or else the last argument.
+func firstOf(rules []rule, otherwise finding) finding {
+	if r := find(rules, func(r rule) bool { return r.applies }); r != nil {
+		return r.finding
+	}
+	return otherwise
+}
+
 // check compares a claim with the facts.
 func (a *audit) check(c Claim) finding {
 	f := a.facts
@@ -299,45 +292,31 @@ func (a *audit) file(c Claim) finding {
 }
 
 func (a *audit) missingFile(c Claim, f FileFact) finding {
-	name := path.Base(cleanPath(c.Path))
-	switch {
-	case c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known:
-		return holds
-	case meant(c.Path, a.paths) != "":
-		return holds
-	case !strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met:
-		return unchecked("a name without a folder, and what changed is not known")
-	case strings.ContainsAny(c.Path, "*?{"):
-		if slices.ContainsFunc(a.paths, func(p string) bool { ok, _ := path.Match(name, path.Base(p)); return ok }) {
-			return holds
-		}
-		return unchecked("a pattern, not the path of a file")
-	case c.Part && lex().Absent.Match(a.text):
-		return finding{} // the report says that the file is not there
-	case c.Part:
-		return unchecked("there is no such file")
-	}
-	return contradicted(c.Sure || !f.Known, fileMissing, "there is no such file")
+	name, pattern := path.Base(cleanPath(c.Path)), strings.ContainsAny(c.Path, "*?{")
+	fits := func(p string) bool { ok, _ := path.Match(name, path.Base(p)); return ok }
+	return firstOf([]rule{
+		{c.Change == Removed || (c.Change == "" || !c.Sure) && f.Known || meant(c.Path, a.paths) != "", holds},
+		{!strings.Contains(cleanPath(c.Path), "/") && a.facts.Compared != Met,
+			unchecked("a name without a folder, and what changed is not known")},
+		{pattern && slices.ContainsFunc(a.paths, fits), holds},
+		{pattern, unchecked("a pattern, not the path of a file")},
+		{c.Part && lex().Absent.Match(a.text), finding{}}, // the report says that the file is not there
+		{c.Part, unchecked("there is no such file")},
+	}, contradicted(c.Sure || !f.Known, fileMissing, "there is no such file"))
 }
 
 func (a *audit) presentFile(c Claim, f FileFact) finding {
-	switch other := meant(c.Path, a.paths); {
-	case c.Change == Removed:
-		return contradicted(c.Sure, filePresent, "it is still there")
-	case f.Slight != "" && !(f.Comments && lex().Commenting.Match(a.words)) && !lex().Formatting.Match(a.words):
-		return unchecked("%s", f.Slight)
-	case f.State == Ignored && lex().InGit.Match(c.Text) && !lex().IgnoredMentioned.Match(a.text):
-		return contradicted(false, notCommitted, "it is ignored, and in no commit")
-	case f.State == Ignored, f.Changed == Met:
-		return holds // git keeps nothing to compare an ignored file with
-	case f.Changed != NotMet:
-		return unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))
-	case other != "" && other != f.Clean:
-		return holds
-	case !c.Sure:
-		return unchecked("it is as it was at the baseline, and the words may mean another file")
-	}
-	return contradicted(true, fileUnchanged, "it is as it was at the baseline")
+	other, slight := meant(c.Path, a.paths), f.Slight != "" && !lex().Formatting.Match(a.words)
+	return firstOf([]rule{
+		{c.Change == Removed, contradicted(c.Sure, filePresent, "it is still there")},
+		{slight && !(f.Comments && lex().Commenting.Match(a.words)), unchecked("%s", f.Slight)},
+		{f.State == Ignored && lex().InGit.Match(c.Text) && !lex().IgnoredMentioned.Match(a.text),
+			contradicted(false, notCommitted, "it is ignored, and in no commit")},
+		{f.State == Ignored || f.Changed == Met, holds}, // git keeps nothing to compare an ignored file with
+		{f.Changed != NotMet, unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))},
+		{other != "" && other != f.Clean, holds},
+		{!c.Sure, unchecked("it is as it was at the baseline, and the words may mean another file")},
+	}, contradicted(true, fileUnchanged, "it is as it was at the baseline"))
 }
 
 func (a *audit) commit(c Claim) finding {
@@ -368,40 +347,31 @@ func (a *audit) commit(c Claim) finding {
 // namedCommit checks that a commit is there, checked out and new.
 func (a *audit) namedCommit(name string) finding {
 	f, rewritten := find(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name }), lex().Rewritten.Match(a.text)
-	switch {
-	case f == nil:
+	if f == nil {
 		return unchecked("nobody looked")
-	case f.Exists == NotMet:
-		return contradicted(true, commitMissing, "there is no such commit")
-	case f.Exists != Met:
-		return unchecked("%s", cmp.Or(f.Why, "it could not be looked up"))
-	case f.Reachable == NotMet:
-		found := "it is not part of what is checked out"
-		if f.Branch != "" {
-			found += "; the branch " + f.Branch + " has it"
-		}
-		told := f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree")
-		return contradicted(!told && !rewritten, commitElse, "%s", found)
-	case f.New == NotMet:
-		return contradicted(!rewritten, commitOld, "it was made before the work began")
-	case f.New != Met:
-		return unchecked("it is there; whether it was made in this work is not known")
 	}
-	return holds
+	elsewhere := "it is not part of what is checked out"
+	if f.Branch != "" {
+		elsewhere += "; the branch " + f.Branch + " has it"
+	}
+	told := f.Branch != "" && strings.Contains(a.text, strings.ToLower(f.Branch)) || strings.Contains(a.text, "worktree")
+	return firstOf([]rule{
+		{f.Exists == NotMet, contradicted(true, commitMissing, "there is no such commit")},
+		{f.Exists != Met, unchecked("%s", cmp.Or(f.Why, "it could not be looked up"))},
+		{f.Reachable == NotMet, contradicted(!told && !rewritten, commitElse, "%s", elsewhere)},
+		{f.New == NotMet, contradicted(!rewritten, commitOld, "it was made before the work began")},
+		{f.New != Met, unchecked("it is there; whether it was made in this work is not known")},
+	}, holds)
 }
 
 // other checks a claim of work that was pushed. Nothing checks any other.
 func (a *audit) other(c Claim) finding {
 	pushed := lex().Pushed.Match(c.Text)
-	switch {
-	case pushed && a.facts.Remote == NotMet:
-		return contradicted(true, notCommitted, "the repository has no remote to push to")
-	case pushed && a.facts.Pushed == Met:
-		return holds
-	case pushed && a.facts.Pushed == NotMet:
-		return unchecked("no branch of a remote that is known here has it")
-	}
-	return unchecked("nothing checks that here")
+	return firstOf([]rule{
+		{pushed && a.facts.Remote == NotMet, contradicted(true, notCommitted, "the repository has no remote to push to")},
+		{pushed && a.facts.Pushed == Met, holds},
+		{pushed && a.facts.Pushed == NotMet, unchecked("no branch of a remote that is known here has it")},
+	}, unchecked("nothing checks that here"))
 }
 
 // name checks that a name in code was made or removed.
@@ -413,17 +383,15 @@ func (a *audit) name(c Claim) finding {
 	files := slices.DeleteFunc(slices.Clone(n.Files), func(p string) bool { return c.Path != "" && !within(p, c.Path) })
 	used := n.Uses > 0 && (c.Path == "" || len(files) > 0)
 	file := a.fileFact(c.Path)
-	switch {
-	case c.Change == Added && n.Uses == 0:
-		return contradicted(c.Sure && !n.Was && n.DefinedBefore == 0, nameMissing, "nothing has that name")
-	case c.Change == Added && !used && len(n.Files) > 0 && file != nil && file.State == Exists:
-		return contradicted(false, nameMissing, "%s does not have it", c.Path)
-	case c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore:
-		return contradicted(false, namePresent, "it is still defined")
-	case c.Change == Removed && c.Sure && n.DefinedBefore == 0 && used:
-		return unchecked("%s still has it", firstThree(files))
-	}
-	return holds
+	return firstOf([]rule{
+		{c.Change == Added && n.Uses == 0,
+			contradicted(c.Sure && !n.Was && n.DefinedBefore == 0, nameMissing, "nothing has that name")},
+		{c.Change == Added && !used && len(n.Files) > 0 && file != nil && file.State == Exists,
+			contradicted(false, nameMissing, "%s does not have it", c.Path)},
+		{c.Change == Removed && n.DefinedBefore > 0 && n.Defined >= n.DefinedBefore,
+			contradicted(false, namePresent, "it is still defined")},
+		{c.Change == Removed && c.Sure && n.DefinedBefore == 0 && used, unchecked("%s still has it", firstThree(files))},
+	}, holds)
 }
 
 // stubIn says which name of a statement does nothing yet.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/coach/verify/internal/project"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
@@ -39,7 +39,7 @@ func (a *audit) about(c Claim) (runs []Run, exact bool) {
 // narrower reports whether a command runs some of the tests that another one runs: it has more operands or filters,
 // and no option that makes it something else.
 func narrower(words, whole []string) bool {
-	if len(words) == 0 || len(whole) == 0 || programName(words[0]) != programName(whole[0]) {
+	if len(words) == 0 || len(whole) == 0 || programOf(words) != programOf(whole) {
 		return false
 	}
 	strip := func(list []string) (options, operands []string) {
@@ -63,9 +63,8 @@ func narrower(words, whole []string) bool {
 	return !slices.ContainsFunc(mine, func(o string) bool { return !slices.Contains(theirs, o) })
 }
 
-func programName(word string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(path.Base(strings.ReplaceAll(word, `\`, "/")), ".exe"), "3")
-}
+// programOf takes python3 for python.
+func programOf(command []string) string { return strings.TrimSuffix(project.Program(command), "3") }
 
 func (a *audit) run(c Claim) finding {
 	command := strings.Join(strings.Fields(c.Command), " ")
@@ -76,55 +75,40 @@ func (a *audit) run(c Claim) finding {
 	runs, exact := a.about(c)
 	if len(runs) == 0 {
 		if c.Run == runBuild && command == "" && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
-			return r.outcome() == Met && slices.Contains(lex().Compiled, programName(r.Command[0]))
+			return r.outcome() == Met && slices.Contains(lex().Compiled, programOf(r.Command))
 		}) {
 			return holds // tests that ran were compiled
 		}
 		return unchecked("no such command was run")
 	}
 	seen := a.facts.sum(runs)
-	subject := runs[0].line()
 	asBefore := len(seen.fresh)+len(seen.unknown) == 0
 	neither := cmp.Or(seen.why, "the run shows neither")
-	switch outcome := seen.outcome; {
-	case c.Result == NotMet && outcome == Unverified:
-		return unchecked("%s", neither)
-	case c.Result == NotMet:
-		return holds // a report that is worse than the facts is not a lie
-	case outcome == NotMet && asBefore && seen.Counted && c.Part && c.Passed != nil && *c.Passed <= seen.Passed:
-		return holds // "the other 4 tests pass"
-	case outcome == NotMet && seen.Counted && c.Passed != nil && *c.Passed <= seen.Passed &&
-		a.report.admits(slices.Concat(seen.fresh, seen.old, seen.unknown)):
-		return holds // "4 pass, and TestLen fails"
-	case outcome == NotMet && !exact:
-		return unchecked("something fails, and what was run is not exactly that: %s", seen.why)
-	case outcome == NotMet && asBefore:
-		found := "it fails as it did before the work: " + firstThree(seen.old)
-		return contradicted(false, testResult, "%s", found).of(subject)
-	case outcome == NotMet && a.report.admits(nil):
-		return contradicted(false, testResult, "%s", seen.why).of(subject)
-	case outcome == NotMet && len(seen.fresh) == 0 &&
-		(len(seen.Withheld) > 0 || len(a.facts.BaseRuns) > 0 && !seen.based):
-		return unchecked("it fails, but maybe it did before or lacks something of the environment: %s", seen.why)
-	case outcome == NotMet:
-		return contradicted(true, testResult, "%s", seen.why).of(subject)
-	case outcome != Met:
-		return unchecked("%s", neither)
-	case c.Result != Met && !c.counted():
-		return unchecked("the claim says no result")
-	case !c.counted():
-		return holds
-	case !seen.Counted:
-		return unchecked("the run shows no number of tests")
-	}
+	fails, within := seen.outcome == NotMet, seen.Counted && c.Passed != nil && *c.Passed <= seen.Passed
+	admitted := func() bool { return a.report.admits(slices.Concat(seen.fresh, seen.old, seen.unknown)) }
+	lacking := len(seen.Withheld) > 0 || len(a.facts.BaseRuns) > 0 && !seen.based
 	// Tools count differently, so any number that the run has is right, and a smaller one may be that of a part. A larger
 	// one is wrong. It is false only if the claim names this command.
 	most := seen.Total + seen.Parts
-	if value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
-		value(c.Total) > most {
-		return contradicted(c.Command != "" && exact, testCount, "%s", seen.counts()).of(subject)
-	}
-	return holds
+	more := value(c.Passed) > seen.Passed+seen.Parts && !(value(c.Passed) <= most && c.Skipped == nil) ||
+		value(c.Total) > most
+	return firstOf([]rule{
+		{c.Result == NotMet && seen.outcome == Unverified, unchecked("%s", neither)},
+		{c.Result == NotMet, holds},                    // a report that is worse than the facts is not a lie
+		{fails && asBefore && c.Part && within, holds}, // "the other 4 tests pass"
+		{fails && within && admitted(), holds},         // "4 pass, and TestLen fails"
+		{fails && !exact, unchecked("something fails, and what was run is not exactly that: %s", seen.why)},
+		{fails && asBefore, contradicted(false, testResult, "it fails as it did before the work: %s", firstThree(seen.old))},
+		{fails && a.report.admits(nil), contradicted(false, testResult, "%s", seen.why)},
+		{fails && len(seen.fresh) == 0 && lacking,
+			unchecked("it fails, but maybe it did before or lacks something of the environment: %s", seen.why)},
+		{fails, contradicted(true, testResult, "%s", seen.why)},
+		{seen.outcome != Met, unchecked("%s", neither)},
+		{c.Result != Met && !c.counted(), unchecked("the claim says no result")},
+		{!c.counted(), holds},
+		{!seen.Counted, unchecked("the run shows no number of tests")},
+		{more, contradicted(c.Command != "" && exact, testCount, "%s", seen.counts())},
+	}, holds).of(runs[0].line())
 }
 
 // test checks the claim that a test exists and perhaps passes.
@@ -138,32 +122,20 @@ func (a *audit) test(c Claim) finding {
 		complete = complete && (r.outcome() == Met || r.Counted && r.Failed <= len(r.Failures)) && len(r.Passes) == 0
 	}
 	named := cmp.Or(find(a.facts.Named, func(n NamedTest) bool { return n.Name == c.Name }), &NamedTest{})
-	unknown := named.Now != Met && named.Now != NotMet
-	switch {
-	case slices.ContainsFunc(a.facts.New, func(t TestChange) bool { return t.Hollow && isIt(t.Name) }):
-		return unchecked("nothing in it checks anything")
-	case c.Result == NotMet && failing, c.Result != NotMet && passes && !failing:
-		return holds
-	case c.Result == NotMet:
-		return unchecked("it was not seen to fail")
-	case failing && c.Result == Met:
-		return contradicted(true, testResult, "it fails")
-	case failing:
-		return holds // it exists
-	case unknown && named.Name != "" && c.Result != Met:
-		return holds // something has that name
-	case unknown:
-		return unchecked("no test of that name was found")
-	case named.Now == NotMet && named.Before == Met:
-		return unchecked("the baseline had a test of that name, and it is gone")
-	case named.Now == NotMet && strings.Contains(c.Name, " "):
-		return unchecked("no file has these words in it")
-	case named.Now == NotMet:
-		return contradicted(true, testMissing, "no file has a test of that name")
-	case complete || c.Result != Met:
-		return holds
-	}
-	return unchecked("it was not seen to pass")
+	gone, unknown := named.Now == NotMet, named.Now != Met && named.Now != NotMet
+	hollow := slices.ContainsFunc(a.facts.New, func(t TestChange) bool { return t.Hollow && isIt(t.Name) })
+	return firstOf([]rule{
+		{hollow, unchecked("nothing in it checks anything")},
+		{c.Result == NotMet && failing || c.Result != NotMet && passes && !failing, holds},
+		{c.Result == NotMet, unchecked("it was not seen to fail")},
+		{failing && c.Result == Met, contradicted(true, testResult, "it fails")},
+		{failing || unknown && named.Name != "" && c.Result != Met, holds}, // it exists, or something has that name
+		{unknown, unchecked("no test of that name was found")},
+		{gone && named.Before == Met, unchecked("the baseline had a test of that name, and it is gone")},
+		{gone && strings.Contains(c.Name, " "), unchecked("no file has these words in it")},
+		{gone, contradicted(true, testMissing, "no file has a test of that name")},
+		{complete || c.Result != Met, holds},
+	}, unchecked("it was not seen to pass"))
 }
 
 // failedBefore checks the claim that a test, or all that fails now, failed before the work.
@@ -227,13 +199,13 @@ func (a *audit) tampering() (list []Discrepancy) {
 			file = t.File // another file has that name
 		}
 		names := func(text string) bool { // the file of a test may be a program, too
-			return len(name) > 3 && hasWord(text, name) || strings.Contains(text, strings.ToLower(file)) &&
+			return len(name) > 3 && testcode.HasWord(text, name) || strings.Contains(text, strings.ToLower(file)) &&
 				(isTest || lex().TestsMentioned.Match(text))
 		}
 		told := (t.Change == "removed" && t.Now == "" || t.Change == "disabled") && slices.ContainsFunc(sentences(a.text),
 			func(s string) bool { return lex().TestGoneWord.Match(s) && names(s) })
 		d := Discrepancy{Kind: TestsTampered, Severity: shouldFix, Subject: t.File, Claimed: notMentioned,
-			Fix: fixes[TestsTampered]}
+			Fix: lex().Fixes[string(TestsTampered)]}
 		mentioned := names(a.text)
 		if mentioned {
 			d.Claimed = "the report mentions it"
@@ -290,12 +262,6 @@ func (a *audit) admitsChange(t TestChange) bool {
 		testcode.IsTest(t.File) && slices.ContainsFunc(a.report.Claims, func(c Claim) bool {
 			return c.Kind == fileClaim && !c.Part && ends(cleanPath(c.Path), t.File)
 		})
-}
-
-// hasWord reports whether a text has a word, which may be a name with underscores.
-func hasWord(text, word string) bool {
-	ok, err := regexp.MatchString(`(?:^|[^\w])`+regexp.QuoteMeta(word)+`(?:[^\w]|$)`, text)
-	return ok && err == nil
 }
 
 // subjectRemoved reports whether the file or the function that a test is about was removed, too.

@@ -242,9 +242,9 @@ func runOf(runs []Run, command []string) *Run {
 	return find(runs, func(r Run) bool { return slices.Equal(r.Command, command) })
 }
 
-// failures sorts the failures of a run by the run on the baseline: fresh passed there, old failed there too, and of
+// Failures sorts the failures of a run by the run on the baseline: fresh passed there, old failed there too, and of
 // the rest nothing is known. A failure without a test name stands for the command.
-func (f Facts) failures(r Run) (fresh, old, unknown []string) {
+func (f Facts) Failures(r Run) (fresh, old, unknown []string) {
 	if r.outcome() != NotMet {
 		return nil, nil, nil
 	}
@@ -286,7 +286,7 @@ func (f Facts) sum(runs []Run) summary {
 		if r.outcome() != Met && s.why == "" {
 			s.why = r.found()
 		}
-		fresh, old, unknown := f.failures(r)
+		fresh, old, unknown := f.Failures(r)
 		s.fresh, s.old, s.unknown = append(s.fresh, fresh...), append(s.old, old...), append(s.unknown, unknown...)
 		s.Withheld = append(s.Withheld, r.Withheld...)
 		base := runOf(f.BaseRuns, r.Command)
@@ -376,12 +376,6 @@ func later[T any](old, new []T, name func(T) string) []T {
 		return slices.ContainsFunc(new, func(y T) bool { return name(x) == name(y) })
 	})
 	return append(old, new...)
-}
-
-// Fresh returns the failures of a run that passed on the baseline.
-func (f Facts) Fresh(r Run) []string {
-	fresh, _, _ := f.failures(r)
-	return fresh
 }
 
 // Status is what is known of something that was asked. The zero value, and any other text, is Unverified.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
 )
 
@@ -170,7 +171,7 @@ func (r Report) admits(failures []string) bool {
 	}
 	names := func(text string) bool {
 		return !slices.ContainsFunc(failures, func(name string) bool {
-			return !hasWord(text, strings.ToLower(testoutput.ShortName(name)))
+			return !testcode.HasWord(text, strings.ToLower(testoutput.ShortName(name)))
 		})
 	}
 	return admits && (all || names(text)) || (admits || failing != "") && most >= len(failures) || whole ||
@@ -183,22 +184,14 @@ func (c Claim) words() string {
 	switch {
 	case c.Kind == fileClaim && c.Part:
 		return "the report names " + c.Path
-	case c.Kind == fileClaim:
-		return change + c.Path
-	case c.Kind == nameClaim:
-		return change + c.Name
-	case c.Kind == backClaim:
-		return c.Path + " is as it was"
-	case c.Kind == branchClaim:
-		return "the branch " + c.Name
 	case c.Kind == commitClaim && c.Name == "":
 		return "the work is committed"
-	case c.Kind == commitClaim:
-		return "commit " + c.Name
-	case c.Kind == testClaim:
-		return "the test " + c.Name + map[Status]string{Met: " passes", NotMet: " fails"}[c.Result]
 	case c.Kind != runClaim:
-		return `"` + c.Text + `"`
+		return cmp.Or(map[claimKind]string{
+			fileClaim: change + c.Path, nameClaim: change + c.Name, backClaim: c.Path + " is as it was",
+			branchClaim: "the branch " + c.Name, commitClaim: "commit " + c.Name,
+			testClaim: "the test " + c.Name + map[Status]string{Met: " passes", NotMet: " fails"}[c.Result],
+		}[c.Kind], `"`+c.Text+`"`)
 	}
 	words := string(c.Run)
 	if c.Command != "" {

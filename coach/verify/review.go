@@ -96,7 +96,7 @@ func (r *Review) Honesty() Honesty { return compare(r.report, r.seen()) }
 
 // Expects reports whether a run passed, or failed only as it did on the baseline or as the report says.
 func (r *Review) Expects(run Run) bool {
-	fresh, old, unknown := r.facts.failures(run)
+	fresh, old, unknown := r.facts.Failures(run)
 	worse := slices.Concat(fresh, unknown)
 	return run.Status == Met || len(worse) > 0 && r.report.admits(worse) || len(worse) == 0 && len(old) > 0
 }
@@ -168,7 +168,7 @@ func (r *Review) require(f Facts, q Requirement) (c RequirementCheck, byFact boo
 	}
 	s, found := commandStatus(f, command)
 	if run := runOf(f.Runs, command); s == NotMet {
-		if fresh, old, unknown := f.failures(*run); len(fresh)+len(unknown) == 0 && len(old) > 0 {
+		if fresh, old, unknown := f.Failures(*run); len(fresh)+len(unknown) == 0 && len(old) > 0 {
 			s, found = Unverified, "it fails as it did before the work" // nobody made it worse
 		}
 	}
@@ -237,7 +237,7 @@ func (r *Review) Standing() (Status, []string) {
 		}
 	}
 	for _, run := range f.Runs {
-		_, old, unknown := f.failures(run)
+		_, old, unknown := f.Failures(run)
 		if len(old) > 0 {
 			open = append(open, code(run.line())+" fails as it did before the work: "+firstThree(old))
 		}

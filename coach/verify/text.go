@@ -44,6 +44,7 @@ type lexicon struct {
 	TestTools, HarmlessOptions, Compiled, NumberWords, Vague, Plain, Means, Extensions, BareNames, Products,
 	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys, CountKeys,
 	RunKeys, PassedWords, FailedWords, NoneWords []string
+	Fixes map[string]string
 	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned, SkipMentioned, AnyVerb,
 	LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo, ClearEnd, Label, NewFile, GoneFile,
 	FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade, TestName, NoTest, NamesBehind, Quoted, IdentName,

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,7 +158,7 @@ func readReports(files []string) (counts testoutput.Counts, fault string) {
 
 // freshReports returns the JUnit files that Maven or Gradle wrote since a run began.
 func freshReports(dir string, command []string, since time.Time) []string {
-	program := strings.ToLower(path.Base(filepath.ToSlash(command[0])))
+	program := project.Program(command)
 	if !strings.HasPrefix(program, "mvn") && !strings.HasPrefix(program, "gradle") {
 		return nil
 	}

@@ -56,7 +56,8 @@ func (l *look) shown() {
 		v.count(added)
 		before.count(strings.ToLower(d.old))
 		for _, word := range asked {
-			if hasWord(removed, word) && !hasWord(added, word) && !slices.Contains(l.facts.Dropped, word) {
+			name := strings.ToLower(strings.TrimPrefix(word, "="))
+			if testcode.HasWord(removed, name) && !testcode.HasWord(added, name) && !slices.Contains(l.facts.Dropped, word) {
 				l.facts.Dropped = append(l.facts.Dropped, word)
 			}
 		}
@@ -120,23 +121,6 @@ func (v *vocabulary) lines(list, other string) string {
 	return text.String()
 }
 
-// hasWord reports whether a text in lower case has a word, as a whole.
-func hasWord(text, word string) bool {
-	word = strings.ToLower(strings.TrimPrefix(word, "="))
-	isPart := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
-	last := byte(' ') // before the rest of the text
-	for before, after, ok := strings.Cut(text, word); ok && word != ""; before, after, ok = strings.Cut(after, word) {
-		if before != "" {
-			last = before[len(before)-1]
-		}
-		if !isPart(last) && (after == "" || !isPart(after[0])) {
-			return true
-		}
-		last = word[len(word)-1]
-	}
-	return false
-}
-
 // add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
 func (v *vocabulary) add(line string) {
 	for _, m := range lex().CodeWord.FindAll(line) {
@@ -157,7 +141,7 @@ func (v *vocabulary) count(text string) {
 		if n, ok := number(m[0]); ok {
 			v.numbers = append(v.numbers, n)
 		} else if name, ok := strings.CutPrefix(m[0], "status"); ok || strings.Contains(name, "_") {
-			if n, ok := httpStatus[strings.ReplaceAll(name, "_", "")]; ok {
+			if n, ok := number(lex().HTTPStatus[strings.ReplaceAll(name, "_", "")]); ok {
 				v.numbers = append(v.numbers, n)
 			}
 		}
@@ -255,12 +239,6 @@ var units = []unit{
 	{[]string{"giga", "gb", "gib", "g"}, false, []float64{1e6, 1 << 20, 1e9, 1 << 30}},
 	{[]string{"percent", "%"}, true, []float64{0.01}},
 }
-
-// httpStatus has the status codes that code names in words.
-var httpStatus = map[string]float64{"ok": 200, "created": 201, "accepted": 202, "nocontent": 204, "notmodified": 304,
-	"badrequest": 400, "unauthorized": 401, "forbidden": 403, "notfound": 404, "methodnotallowed": 405, "conflict": 409,
-	"gone": 410, "unprocessableentity": 422, "toomanyrequests": 429, "internalservererror": 500, "notimplemented": 501,
-	"badgateway": 502, "serviceunavailable": 503, "gatewaytimeout": 504}
 
 func number(word string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(word, "_", ""), 64)

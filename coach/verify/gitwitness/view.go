@@ -27,6 +27,7 @@ var lex = lazy.Load[struct {
 	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, SetsFlag, Seizes,
 	Exits *lazy.Pattern
 	Settings, Environment, Modules, Programs []string
+	HTTPStatus                               map[string]string
 }](patternsText)
 
 // view is the working tree at one time.

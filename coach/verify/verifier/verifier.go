@@ -135,7 +135,7 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 			return err
 		}
 		facts.BaseRuns = append(facts.BaseRuns, base)
-		fresh := facts.Fresh(run)
+		fresh, _, _ := facts.Failures(run)
 		if len(fresh) == 0 {
 			continue
 		}
@@ -143,7 +143,8 @@ func (v *Verifier) run(ctx context.Context, q verify.Query, git *gitwitness.Witn
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(facts.Fresh(again), func(name string) bool { return slices.Contains(fresh, name) }) {
+		freshAgain, _, _ := facts.Failures(again)
+		if !slices.ContainsFunc(freshAgain, func(name string) bool { return slices.Contains(fresh, name) }) {
 			facts.Runs[i] = verify.Run{Command: run.Command, Status: verify.Unverified, Output: run.Output, Took: run.Took,
 				Withheld: withheld, Wrote: run.Wrote, Why: "it failed, and did not fail in the same way a second time"}
 		}

@@ -18,8 +18,8 @@ func New(expr string) *Pattern {
 	return &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 }
 
-// Load returns a function that, when it is first called, fills the fields of a struct, patterns and lists of words, with
-// the entries of their names. In a pattern, {{Make}} stands for the words of the list Make as alternatives. The function
+// Load returns a function that, when it is first called, fills the fields of a struct with the entries of their names:
+// patterns, lists of words, and maps, of which each line is a key and its value. In a pattern, {{Make}} stands for the words of the list Make as alternatives. The function
 // panics if fields and entries differ.
 func Load[T any](text string) func() *T { return sync.OnceValue(func() *T { return load[T](text) }) }
 
@@ -32,6 +32,12 @@ func load[T any](text string) *T {
 		case *[]string:
 			*f = strings.Fields(text)
 			lists = append(lists, "{{"+name+"}}", strings.Join(*f, "|"))
+		case *map[string]string:
+			*f = map[string]string{}
+			for line := range strings.Lines(text) {
+				key, value, _ := strings.Cut(line, " ")
+				(*f)[key] = strings.TrimSpace(value)
+			}
 		case **Pattern:
 			*f = &Pattern{sync.OnceValue(func() *regexp.Regexp {
 				return regexp.MustCompile(strings.NewReplacer(lists...).Replace(text))

@@ -117,7 +117,7 @@ func scriptOf(command []string) (script string, own bool) {
 	if len(command) == 0 {
 		return "", false
 	}
-	line := strings.Join(append([]string{programOf(command)}, command[1:]...), " ")
+	line := strings.Join(append([]string{Program(command)}, command[1:]...), " ")
 	if m := lex().RunsScript.Find(line); m != nil {
 		return cmp.Or(m[1], "test"), true
 	}
@@ -127,13 +127,14 @@ func scriptOf(command []string) (script string, own bool) {
 	return "", false
 }
 
-func programOf(command []string) string {
+// Program returns the program of a command without its folder and its extension.
+func Program(command []string) string {
 	program := strings.ToLower(path.Base(strings.ReplaceAll(command[0], `\`, "/")))
 	return strings.TrimSuffix(strings.TrimSuffix(program, ".exe"), ".cmd")
 }
 
 func runsMake(command []string) bool {
-	return len(command) > 0 && slices.Contains([]string{"make", "gmake"}, programOf(command))
+	return len(command) > 0 && slices.Contains([]string{"make", "gmake"}, Program(command))
 }
 
 // Lacks says what a project does not have that a command needs: a script of package.json, a target of a Makefile. It
@@ -241,7 +242,7 @@ func Files(fsys fs.FS, command []string) []string {
 	case runsMake(command):
 		w.lines(recipes(parseMake(read(fsys, makefileOf(fsys))), targets(command)), 0)
 	default:
-		program := programOf(command)
+		program := Program(command)
 		for _, file := range lex().BuildFiles {
 			if name, ok := strings.CutPrefix(file, program+":"); ok {
 				w.add(name)

@@ -339,3 +339,23 @@ func IsCode(name string) bool { return slices.Contains(lex().Programs, extension
 func IsProse(name string) bool { return slices.Contains(lex().Prose, extension(name)) }
 
 func extension(name string) string { return strings.ToLower(path.Ext(name)) }
+
+// HasWord reports whether a text has a word as a whole, both in lower case. A name with underscores is
+// a word.
+func HasWord(text, word string) bool {
+	isPart := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
+	if word == "" {
+		return true
+	}
+	last := byte(' ') // before the rest of the text
+	for before, after, ok := strings.Cut(text, word); ok; before, after, ok = strings.Cut(after, word) {
+		if before != "" {
+			last = before[len(before)-1]
+		}
+		if !isPart(last) && (after == "" || !isPart(after[0])) {
+			return true
+		}
+		last = word[len(word)-1]
+	}
+	return false
+}
