@@ -12,20 +12,16 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// Severity is how much a discrepancy matters.
-type severity string
+type severity string // how much a discrepancy matters
 
-// The severities.
 const (
 	critical  severity = "critical"   // the claim is false: it blocks
 	shouldFix severity = "should_fix" // the claim cannot stand as it is: it prevents an approval by facts alone
 	info      severity = "info"       // worth knowing
 )
 
-// DiscrepancyKind is what a discrepancy is about.
-type discrepancyKind string
+type discrepancyKind string // what a discrepancy is about
 
-// The kinds of discrepancy.
 const (
 	testResult     discrepancyKind = "test_result"     // success was claimed, failure was seen
 	testCount      discrepancyKind = "test_count"      // other numbers were seen
@@ -131,7 +127,7 @@ func compare(r Report, f Facts) Honesty {
 			note(&h.ByWords, s.Text)
 		}
 	}
-	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change().status != Met
+	idle := f.Compared == Met && len(h.Discrepancies) == 0 && a.change(Claim{}).status != Met
 	if r.Change != "" && len(h.Unchecked) == 0 && (idle || h.Checked == 0) {
 		h.Claims++
 		note(&h.Unchecked, `"`+r.Change+`": nothing checks that here`)
@@ -152,7 +148,6 @@ func compare(r Report, f Facts) Honesty {
 	return h
 }
 
-// audit is a comparison at work.
 type audit struct {
 	report Report
 	facts  Facts
@@ -199,7 +194,6 @@ func (f finding) of(subject string) finding {
 	return f
 }
 
-// rule is a line of a table of what can be found.
 type rule struct {
 	applies bool
 	finding
@@ -213,13 +207,12 @@ func firstOf(rules []rule, otherwise finding) finding {
 	return otherwise
 }
 
-// check compares a claim with the facts.
 func (a *audit) check(c Claim) finding {
 	f := a.facts
 	checks := map[claimKind]func(Claim) finding{fileClaim: a.file, runClaim: a.run, testClaim: a.test,
 		commitClaim: a.commit, otherClaim: a.other, beforeClaim: a.failedBefore}
 	ofChange := map[claimKind]func(Claim) finding{scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests,
-		backClaim: a.restored}
+		backClaim: a.restored, changeClaim: a.change}
 	switch check := checks[c.Kind]; {
 	case check != nil:
 		return check(c)
@@ -232,27 +225,19 @@ func (a *audit) check(c Claim) finding {
 	case ofChange[c.Kind] != nil:
 		return ofChange[c.Kind](c)
 	}
+	has, known := f.Branches[c.Name]
+	n, manifest := len(f.NewCommits), find(a.paths, project.Manifest)
 	switch c.Kind {
-	case changeClaim:
-		return a.change()
-	case openClaim:
-		if f.Committed != NotMet {
-			return unchecked("a commit was made since the baseline")
-		}
-		return holds
 	case branchClaim:
-		has, ok := f.Branches[c.Name]
-		return holdsIf(has || ok && !c.Sure, commitElse, "no branch of that name has what is checked out")
+		return holdsIf(has || known && !c.Sure, commitElse, "no branch of that name has what is checked out")
 	case countClaim:
-		n := len(f.NewCommits)
 		return holdsIf(n == value(c.Total), commitMissing, "%d commits were made since the baseline", n)
-	case sameClaim:
-		if i := slices.IndexFunc(a.paths, project.Manifest); i >= 0 {
-			return unchecked("%s changed", a.paths[i])
-		}
-		return holds
 	}
-	return unchecked("nothing checks that here")
+	return firstOf([]rule{
+		{c.Kind == openClaim && f.Committed != NotMet, unchecked("a commit was made since the baseline")},
+		{c.Kind == sameClaim && manifest != nil, unchecked("%s changed", value(manifest))},
+		{c.Kind == openClaim || c.Kind == sameClaim, holds},
+	}, unchecked("nothing checks that here"))
 }
 
 // find returns the first element of a list that is meant, nil without one.
@@ -374,7 +359,6 @@ func (a *audit) other(c Claim) finding {
 	}, unchecked("nothing checks that here"))
 }
 
-// name checks that a name in code was made or removed.
 func (a *audit) name(c Claim) finding {
 	n := a.nameFact(c.Name)
 	if n == nil {
@@ -410,7 +394,6 @@ func within(file, claimed string) bool {
 	return ends(claimed, file) || strings.Contains("/"+strings.ToLower(file), "/"+strings.ToLower(claimed)+"/")
 }
 
-// newTests checks that tests were written.
 func (a *audit) newTests(c Claim) finding {
 	rows := func(t TestChange) bool { return t.Rows }
 	hollow := find(a.facts.New, func(t TestChange) bool { return t.Hollow })
@@ -427,7 +410,6 @@ func (a *audit) newTests(c Claim) finding {
 	return holdsIf(enough, testMissing, "the work has %d new tests", n)
 }
 
-// restored checks that a file is as it was.
 func (a *audit) restored(c Claim) finding {
 	f := a.fileFact(c.Path)
 	if f == nil || slices.ContainsFunc(a.report.Claims, func(o Claim) bool {
@@ -438,19 +420,15 @@ func (a *audit) restored(c Claim) finding {
 	return holdsIf(!slices.Contains(a.paths, f.Clean), fileChanged, "it differs from the baseline")
 }
 
-// change checks the claim that something was changed.
-func (a *audit) change() finding {
-	switch {
-	case a.facts.Committed == Met,
-		slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !project.Byproduct(c.Path) }),
-		slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored }):
-		return holds
-	case lex().Standing.Match(a.text) || lex().Outwards.Match(a.text):
-		return unchecked("nothing in the tree changed since the baseline")
-	case a.facts.Earlier:
-		return unchecked("nothing in the tree changed since the last prompt, only before it")
-	}
-	return contradicted(true, nothingChanged, "nothing changed since the baseline")
+func (a *audit) change(Claim) finding {
+	changed := slices.ContainsFunc(a.facts.Changes, func(c Change) bool { return c.Why == "" && !project.Byproduct(c.Path) })
+	ignored := slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored })
+	return firstOf([]rule{
+		{changed || ignored || a.facts.Committed == Met, holds},
+		{lex().Standing.Match(a.text) || lex().Outwards.Match(a.text),
+			unchecked("nothing in the tree changed since the baseline")},
+		{a.facts.Earlier, unchecked("nothing in the tree changed since the last prompt, only before it")},
+	}, contradicted(true, nothingChanged, "nothing changed since the baseline"))
 }
 
 // scope checks the claim that nothing else was changed, or nothing at all.
@@ -464,11 +442,9 @@ func (a *audit) scope(c Claim) finding {
 		return holds
 	case c.Total != nil:
 		return holdsIf(n == *c.Total || c.Sure && n > *c.Total, moreChanged, "%d files differ from the baseline", n)
-	}
-	if c.Change == Modified { // what programs do
-		if a.facts.Programs {
-			return unchecked("a program does something else than before")
-		}
+	case c.Change == Modified && a.facts.Programs: // what programs do
+		return unchecked("a program does something else than before")
+	case c.Change == Modified:
 		return holds
 	}
 	for _, ch := range a.facts.Changes {
@@ -485,7 +461,6 @@ func (a *audit) scope(c Claim) finding {
 	return holds
 }
 
-// namesFile reports whether the report names a changed file.
 func (a *audit) namesFile(name string) bool {
 	return strings.Contains(a.text, strings.ToLower(path.Base(name))) || slices.ContainsFunc(a.report.Claims,
 		func(c Claim) bool { return c.Kind == fileClaim && ends(cleanPath(c.Path), name) })

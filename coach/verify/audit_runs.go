@@ -43,8 +43,7 @@ func narrower(words, whole []string) bool {
 		return false
 	}
 	strip := func(list []string) (options, operands []string) {
-		for i := 1; i < len(list); i++ {
-			w := list[i]
+		for _, w := range list[1:] {
 			switch {
 			case slices.Contains(lex().HarmlessOptions, w), strings.HasPrefix(w, "-run="):
 			case strings.HasPrefix(w, "-") && w != "--" && w != "-m":
@@ -111,7 +110,6 @@ func (a *audit) run(c Claim) finding {
 	}, holds).of(runs[0].line())
 }
 
-// test checks the claim that a test exists and perhaps passes.
 func (a *audit) test(c Claim) finding {
 	last := testoutput.LastName(c.Name)
 	isIt := func(name string) bool { return testoutput.LastName(name) == last || strings.HasPrefix(name, c.Name) }

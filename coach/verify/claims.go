@@ -134,7 +134,6 @@ func (r *Report) fileClaims(s string) {
 	}
 }
 
-// folders reads which folders a clause says were made or removed.
 func (r *Report) folders(s string) {
 	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: lex().FolderMade, Removed: lex().FolderGone} {
 		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
@@ -382,16 +381,6 @@ func (r *Report) leftovers(s, m string) {
 	r.says(s, m, l.FilesChanged, nil, Claim{Kind: scopeClaim, Sure: true})
 }
 
-// history reads which branches and commits a clause names.
-func (r *Report) history(s, m string) {
-	l := lex()
-	r.says(s, s, l.Branch, l.OtherBranch, Claim{Kind: branchClaim})
-	r.says(s, s, l.OnBranch, nil, Claim{Kind: branchClaim, Sure: true})
-	r.says(s, s, l.CommitCount, nil, Claim{Kind: countClaim})
-	r.says(s, s, l.CommitHolds, nil, Claim{Kind: commitClaim})
-}
-
-// numeral reads a number in digits or as a word.
 func numeral(s string) *int {
 	if i := slices.Index(lex().NumberWords, strings.ToLower(s)); i >= 0 {
 		return &i

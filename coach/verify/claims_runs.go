@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/sidecoach/sidecoach/coach/verify/internal/lazy"
 )
 
 // runs reads what a clause says of runs: with a command in code, of tests, of a build or a linter.
@@ -44,20 +42,13 @@ func (r *Report) runs(s, m string) {
 	if tests || lex().Earlier.Match(m) && (failed || !lex().Numbers.Match(m)) {
 		return
 	}
-	if result != "" {
-		for _, other := range []struct {
-			word *lazy.Pattern
-			run  runKind
-		}{{lex().BuildWord, runBuild}, {lex().LintWord, runLint}} {
-			if other.word.Match(m) && !(lex().TestSubject.Match(m) && lex().Numbers.Match(m)) {
-				r.add(Claim{Kind: runClaim, Text: s, Run: other.run, Result: result})
-			}
-		}
+	if counts := lex().TestSubject.Match(m) && lex().Numbers.Match(m); result != "" && !counts {
+		r.says(s, m, lex().BuildWord, nil, Claim{Kind: runClaim, Run: runBuild, Result: result})
+		r.says(s, m, lex().LintWord, nil, Claim{Kind: runClaim, Run: runLint, Result: result})
 	}
 	r.tests(s, m, failed)
 }
 
-// tests reads a clause that speaks of tests without a command.
 func (r *Report) tests(s, m string, failed bool) {
 	c := Claim{Kind: runClaim, Text: s, Run: runTests}
 	general := false

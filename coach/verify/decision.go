@@ -11,8 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Verdict is what a decision says.
-type verdict string
+type verdict string // what a decision says
 
 // The verdicts. Anything else counts as Feedback.
 const (
@@ -51,8 +50,7 @@ type testsCheck struct {
 	Missing  []string `json:"missing"` // tests that should exist and do not
 }
 
-// Priority is how much an item of feedback matters.
-type priority string
+type priority string // how much an item of feedback matters
 
 // The priorities. Anything else counts as High. Only High blocks.
 const (
@@ -121,15 +119,6 @@ func (it Item) String() string {
 		s = strings.TrimSuffix(s, ".") + ". " + more
 	}
 	return s
-}
-
-// lines returns items for the agent, one a line, worst first.
-func lines(items []Item) string {
-	var b strings.Builder
-	for _, it := range ordered(items) {
-		b.WriteString(it.String() + "\n")
-	}
-	return b.String()
 }
 
 //go:embed agent/autobuild-coach.md

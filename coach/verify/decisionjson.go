@@ -49,10 +49,12 @@ func ParseDecision(data []byte) (d Decision, err error) {
 	said, _ := m["decision"].(string)
 	d = Decision{Verdict: verdict(strings.ToLower(strings.TrimSpace(said))), TaskID: text(m["task_id"]),
 		Rationale: text(m["rationale"])}
+	others := lex().BesideKey.FindAll(string(bytes.Join(beside, []byte("\n"))))
+	differs := func(m []string) bool { return !strings.EqualFold(m[1], string(Approve)) }
 	switch {
 	case d.Verdict != Approve && d.Verdict != Feedback:
 		return d, errVerdict
-	case d.Verdict == Approve && saysOtherwise(beside):
+	case d.Verdict == Approve && slices.ContainsFunc(others, differs):
 		return d, errConflictingDecision
 	}
 	for _, v := range list(m["requirements_verified"]) {
@@ -135,7 +137,7 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 		}
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			spent += int(syntax.Offset)
-		} else if hasDecision(raw) {
+		} else if with := (struct{ Decision json.RawMessage }{}); json.Unmarshal(raw, &with) == nil && with.Decision != nil {
 			last, beside = raw, append(beside, data[end:i])
 			end = i + len(raw)
 			i = end - 1
@@ -147,21 +149,4 @@ func lastDecision(data []byte) (last []byte, beside [][]byte, err error) {
 		return nil, nil, errNoDecision
 	}
 	return last, append(beside, data[end:]), nil
-}
-
-// saysOtherwise reports whether some text has a decision that is not an approval.
-func saysOtherwise(texts [][]byte) bool {
-	decisions := lex().BesideKey.FindAll(string(bytes.Join(texts, []byte("\n"))))
-	return slices.ContainsFunc(decisions, func(m []string) bool { return !strings.EqualFold(m[1], string(Approve)) })
-}
-
-func hasDecision(object []byte) bool {
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &fields)
-	for key := range fields {
-		if strings.EqualFold(key, "decision") {
-			return true
-		}
-	}
-	return false
 }

@@ -160,15 +160,7 @@ type Run struct {
 }
 
 // TestChange is a test of the baseline that does not run any more, or not as before. It may also be a new test.
-type TestChange struct {
-	File   string `json:"file"`
-	Name   string `json:"name"`
-	Change string `json:"change,omitempty"` // removed, disabled, emptied, edited, moved, unreached; empty: it is new
-	Why    string `json:"why,omitempty"`    // of a disabled or unreached one
-	Now    string `json:"now,omitempty"`    // of a removed one: a new test that it may have become; of a moved one: its file
-	Rows   bool   `json:"rows,omitempty"`   // a runner may count it as several tests
-	Hollow bool   `json:"hollow,omitempty"` // of a new one: nothing in it checks anything
-}
+type TestChange = testcode.Finding
 
 // NameFact is what is known of a name in code.
 type NameFact struct {

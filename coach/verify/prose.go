@@ -252,7 +252,10 @@ func (r *Report) clause(s, m, sentence string) {
 	r.commits(s, m, sentence)
 	r.names(s)
 	r.others(s, m)
-	r.history(s, m)
+	r.says(s, s, lex().Branch, lex().OtherBranch, Claim{Kind: branchClaim})
+	r.says(s, s, lex().OnBranch, nil, Claim{Kind: branchClaim, Sure: true})
+	r.says(s, s, lex().CommitCount, nil, Claim{Kind: countClaim})
+	r.says(s, s, lex().CommitHolds, nil, Claim{Kind: commitClaim})
 	covered := slices.ContainsFunc(r.Claims, func(c Claim) bool { return c.Kind != changeClaim && !c.Part })
 	if lex().Unseen.Match(s) || lex().Unseen.Match(m) || !covered && lex().Uncovered.Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})

@@ -98,7 +98,6 @@ func (r *Review) objections(f Facts, d Decision) []objection {
 	return all
 }
 
-// unbegun is the objection to a review that was never begun.
 var unbegun = Item{Severity: medium, Issue: "The review was never begun.", Suggestion: "Begin the review before deciding."}
 
 type objector func(it Item, format string, args ...any)
@@ -110,10 +109,7 @@ func (r *Review) objectToTests(f Facts, object objector) {
 		slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
 	status, why := r.tests(f)
 	if (claimed || required) && status != Met && status != NotMet {
-		what := "claimed"
-		if required {
-			what = "required"
-		}
+		what := map[bool]string{true: "required", false: "claimed"}[required]
 		object(Item{Severity: medium, Suggestion: "Run them and show what they print."}, "tests are %s but unverified: %s",
 			what, why)
 	}
@@ -158,8 +154,7 @@ func (c RequirementCheck) object(object objector) {
 	}
 }
 
-// leftOut is the issue of a requirement that a decision leaves out.
-const leftOut = "the decision says nothing about it"
+const leftOut = "the decision says nothing about it" // the issue of a requirement
 
 // requirementChecks returns a check for each requirement, in their order. Checks of anything else follow.
 func (r *Review) requirementChecks(f Facts, given []RequirementCheck) []RequirementCheck {

@@ -20,10 +20,8 @@ type Report struct {
 	Concerns   []string    `json:"concerns,omitempty"` // problems that the agent points out, for the coach
 }
 
-// ClaimKind is what a claim is about.
-type claimKind string
+type claimKind string // what a claim is about
 
-// The kinds of claims.
 const (
 	fileClaim   claimKind = "file"   // a file was changed
 	runClaim    claimKind = "run"    // tests, or something else, were run
@@ -64,10 +62,8 @@ type Claim struct {
 	Total, Passed, Failed, Skipped *int `json:",omitempty"`
 }
 
-// RunKind is what was run.
-type runKind string
+type runKind string // what was run
 
-// The kinds of a run.
 const (
 	runTests runKind = "tests"
 	runBuild runKind = "build"

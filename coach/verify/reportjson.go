@@ -282,7 +282,6 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// texts returns the texts in a value.
 func texts(v any) []string {
 	var all []string
 	for _, e := range list(v) {

@@ -62,9 +62,10 @@ func (r *Review) Query() Query {
 // Observe adds what a witness saw. If the tree changed between two looks, the older runs are too old for an approval.
 func (r *Review) Observe(f Facts) {
 	if f.Tree != "" && r.facts.Tree != "" && f.Tree != r.facts.Tree {
-		for _, name := range differing(r.facts.Changes, f.Changes) {
-			if !slices.Contains(r.moved, name) {
-				r.moved = append(r.moved, name)
+		for _, c := range slices.Concat(r.facts.Changes, f.Changes) {
+			same := slices.Contains(r.facts.Changes, c) && slices.Contains(f.Changes, c)
+			if !same && !slices.Contains(r.moved, c.Path) && !project.Byproduct(c.Path) { // a run writes byproducts
+				r.moved = append(r.moved, c.Path)
 			}
 		}
 	}
@@ -73,19 +74,6 @@ func (r *Review) Observe(f Facts) {
 	}
 	r.observed = r.observed || f.seen()
 	r.facts = r.facts.merge(f)
-}
-
-// differing returns the files whose changes differ between two looks. Byproducts of a run do not count.
-func differing(before, now []Change) []string {
-	var list []string
-	for _, pair := range [][2][]Change{{before, now}, {now, before}} {
-		for _, c := range pair[0] {
-			if !slices.Contains(pair[1], c) && !slices.Contains(list, c.Path) && !project.Byproduct(c.Path) {
-				list = append(list, c.Path)
-			}
-		}
-	}
-	return list
 }
 
 // Facts returns what was observed. The caller does not change it.
@@ -257,7 +245,13 @@ func (r *Review) Standing() (Status, []string) {
 
 // Feedback returns the facts against the work for the agent, one a line, worst first. Things that nobody could look at
 // are not among them.
-func (r *Review) Feedback() string { return lines(r.against()) }
+func (r *Review) Feedback() string {
+	var b strings.Builder
+	for _, it := range r.against() {
+		b.WriteString(it.String() + "\n")
+	}
+	return b.String()
+}
 
 // against returns the facts against the work, worst first. Items that make Standing NotMet are High.
 func (r *Review) against() []Item {

@@ -9,10 +9,8 @@ import (
 	"time"
 )
 
-// EventName is what an event of a trace is.
-type eventName string
+type eventName string // what an event of a trace is
 
-// The events of a trace.
 const (
 	validateStart eventName = "coach_validate_start" // a review was begun
 	decisionMade  eventName = "coach_decision"       // a decision was recorded

@@ -101,7 +101,6 @@ func (e *events) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// event takes a line.
 func (e *events) event(line []byte) {
 	var ev event
 	if len(line) == 0 {

@@ -29,7 +29,6 @@ type Witness struct {
 //go:embed patterns.txt
 var patternsText string
 
-// lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
 	GoTest, NoTests, GoNotBuilt, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
 	Userinfo *lazy.Pattern
@@ -173,7 +172,6 @@ func freshReports(dir string, command []string, since time.Time) []string {
 	})
 }
 
-// judge says what a run amounts to.
 func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, output string) {
 	if counted {
 		run.Counted = !c.Partial && c.Total() > 0

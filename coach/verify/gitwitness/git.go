@@ -79,7 +79,6 @@ type git struct {
 	env []string // beside that of all calls: the index, settings that switch filters off
 }
 
-// with returns g with more variables.
 func (g git) with(env ...string) git {
 	g.env = slices.Concat(g.env, env)
 	return g
@@ -102,7 +101,11 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	}
 	r, err := cmdwitness.Run(g.ctx, cmd)
 	if err == nil && (r.Why != "" || r.Exit != 0) {
-		why := cmp.Or(r.Why, said(r.Output), fmt.Sprintf("it ended with status %d", r.Exit))
+		if m := lex().Complaint.Find(r.Output); m != nil {
+			r.Output = m[1] // the first
+		}
+		said := plaintext.MaskedLine(strings.TrimSpace(r.Output), 200)
+		why := cmp.Or(r.Why, said, fmt.Sprintf("it ended with status %d", r.Exit))
 		err = exitError{fmt.Errorf("git %s: %s", args[0], why), r.Exit}
 	}
 	return out.text.Bytes(), out.over, err
@@ -120,14 +123,6 @@ func (a *answer) Write(p []byte) (int, error) {
 	a.over = a.over || len(part) < len(p)
 	a.text.Write(part)
 	return len(p), nil
-}
-
-// said returns the first complaint of git, in short.
-func said(output string) string {
-	if m := lex().Complaint.Find(output); m != nil {
-		output = m[1]
-	}
-	return plaintext.MaskedLine(strings.TrimSpace(output), 200)
 }
 
 // run returns the whole output of a command.

@@ -156,7 +156,6 @@ func readable(name string) bool {
 	return err == nil
 }
 
-// update updates the index from files.
 func (r *repository) update(names []string, flags ...string) {
 	args := slices.Concat([]string{"update-index", "-z"}, flags, []string{"--stdin"})
 	must(r.run(strings.Join(names, "\x00"), args...))

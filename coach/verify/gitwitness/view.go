@@ -21,7 +21,6 @@ import (
 //go:embed patterns.txt
 var patternsText string
 
-// lex has the words and patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
 	HexName, RefName, Complaint, UnknownName, InFile, Blanks, Made, Definition, CodeWord, WordPart, Product, Comment,
 	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, SetsFlag, Seizes,
@@ -30,7 +29,6 @@ var lex = lazy.Load[struct {
 	HTTPStatus                               map[string]string
 }](patternsText)
 
-// view is the working tree at one time.
 type view struct {
 	*repository
 	store *store
@@ -74,7 +72,6 @@ type difference struct {
 	link     bool      // it is a submodule
 }
 
-// diff returns the differences between two trees.
 func (v *view) diff(from, to string) (list []*difference) {
 	fields := must(v.mine.names("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
 		from, to))

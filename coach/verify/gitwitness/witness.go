@@ -305,19 +305,12 @@ func (l *look) tests() {
 	if len(compared.Findings) > maxFindings {
 		l.unseen("more than %d tests were changed", maxFindings)
 	}
-	l.facts.Tests = testChanges(compared.Findings)
-	l.facts.Moved = testChanges(compared.Moved)
-	l.facts.New = testChanges(compared.New)
+	l.facts.Tests = compared.Findings[:min(len(compared.Findings), maxFindings)]
+	l.facts.Moved = compared.Moved[:min(len(compared.Moved), maxFindings)]
+	l.facts.New = compared.New[:min(len(compared.New), maxFindings)]
 	for _, o := range compared.Overrides {
 		l.suspected(o.File, "changes how tests check ("+plaintext.MaskedLine(o.Name, 60)+")")
 	}
-}
-
-func testChanges(list []testcode.Finding) (all []verify.TestChange) {
-	for _, f := range list[:min(len(list), maxFindings)] {
-		all = append(all, verify.TestChange(f))
-	}
-	return all
 }
 
 // commitFact returns what is known of a claimed commit.

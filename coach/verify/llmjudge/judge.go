@@ -141,8 +141,12 @@ const (
 // patch is in it.
 func brief(r *verify.Review, w Work) (string, bool) {
 	diff := plaintext.Clean(w.Diff)
+	var requirements strings.Builder
+	for _, q := range r.Requirements() {
+		fmt.Fprintf(&requirements, "%s: %s\n", q.ID, plaintext.Line(q.Text, maxLine))
+	}
 	user := section("task", plaintext.Clean(w.Task), maxTask) +
-		section("requirements", requirements(r.Requirements()), maxFacts) +
+		section("requirements", requirements.String(), maxFacts) +
 		section("facts", facts(r), maxFacts) +
 		section("report", plaintext.Clean(w.Report), maxReport) +
 		section("diff", diff, maxDiff)
@@ -161,14 +165,6 @@ func section(name, text string, max int) string {
 	sum := sha256.Sum256([]byte(text))
 	id := fmt.Sprintf("%s %x", name, sum[:8])
 	return fmt.Sprintf("<%s>\n%s\n</%s>\n", id, strings.TrimRight(text, "\n"), id)
-}
-
-func requirements(list []verify.Requirement) string {
-	var b strings.Builder
-	for _, q := range list {
-		fmt.Fprintf(&b, "%s: %s\n", q.ID, plaintext.Line(q.Text, maxLine))
-	}
-	return b.String()
 }
 
 // facts is what was observed, as JSON: first what contradicts the report.

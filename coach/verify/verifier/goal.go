@@ -94,7 +94,6 @@ func (g Goal) Verify(ctx context.Context, out autocontinue.Output,
 	return v, err
 }
 
-// look checks the criteria.
 func (g Goal) look(ctx context.Context, out autocontinue.Output, r classify.Result) (*autocontinue.Goal, error) {
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(g.Timeout, cmdwitness.DefaultTimeout))
 	defer cancel()
@@ -161,6 +160,7 @@ func (g Goal) run(ctx context.Context, line string) (run verify.Run) {
 // ran says what a run shows. A command that ended by itself without success is not met, whatever the reason is.
 func ran(line string, r verify.Run) (verify.Status, string) {
 	exits := fmt.Sprintf("`%s` exits with %d", line, r.Exit)
+	names := strings.Join(r.Failures[:min(len(r.Failures), 3)], ", ")
 	switch n := len(r.Failures); {
 	case r.Status == verify.Met:
 		return verify.Met, ""
@@ -169,11 +169,11 @@ func ran(line string, r verify.Run) (verify.Status, string) {
 	case r.Exit < 0:
 		return verify.NotMet, fmt.Sprintf("`%s` fails: %s", line, r.Why)
 	case n == 1:
-		return verify.NotMet, exits + ": " + r.Failures[0] + " fails"
+		return verify.NotMet, exits + ": " + names + " fails"
 	case n > 3:
-		return verify.NotMet, fmt.Sprintf("%s: %s and %d more fail", exits, strings.Join(r.Failures[:3], ", "), n-3)
+		return verify.NotMet, fmt.Sprintf("%s: %s and %d more fail", exits, names, n-3)
 	case n > 1:
-		return verify.NotMet, exits + ": " + strings.Join(r.Failures, ", ") + " fail"
+		return verify.NotMet, exits + ": " + names + " fail"
 	case r.Exit == 0:
 		return verify.NotMet, exits + ", but " + r.Why
 	}
@@ -240,7 +240,6 @@ func (g Goal) judge(ctx context.Context, out autocontinue.Output, list []Criteri
 // shown returns foreign words on one line. Secrets are masked before the line is cut.
 func shown(s string) string { return plaintext.MaskedLine(s, maxSaw) }
 
-// report words what was seen.
 func (g Goal) report(list []Criterion, now time.Time) *autocontinue.Goal {
 	met, all := count(list, verify.Met), len(list)
 	goal := &autocontinue.Goal{

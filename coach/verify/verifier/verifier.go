@@ -162,7 +162,8 @@ func (v *Verifier) written(ctx context.Context, git *gitwitness.Witness, facts *
 	}
 	facts.Tree = tree
 	for _, c := range list {
-		if c.Kind != verify.Added && testcode.Decides(c.Path) && !project.Byproduct(c.Path) {
+		decides := testcode.IsCode(c.Path) || testcode.IsTest(c.Path) // what a run of tests shows
+		if c.Kind != verify.Added && decides && !project.Byproduct(c.Path) {
 			for i := range facts.Runs {
 				facts.Runs[i].Wrote = append(facts.Runs[i].Wrote, c.Path)
 			}
@@ -291,12 +292,14 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 		}
 		return autocontinue.Verification{Status: autocontinue.Verified, Note: note}, nil
 	}
-	for i, reason := range slices.Backward(why[:min(len(why), maxReasons)]) {
-		if reason = verify.Sentence(reason); i == maxReasons-1 && len(why) > maxReasons {
-			reason = fmt.Sprintf("%s There are %d more reasons.", reason, len(why)-maxReasons)
-		}
-		note = strings.TrimSpace(reason + " " + note)
+	var list []string
+	for _, reason := range why[:min(len(why), maxReasons)] {
+		list = append(list, verify.Sentence(reason))
 	}
+	if more := len(why) - maxReasons; more > 0 {
+		list = append(list, fmt.Sprintf("There are %d more reasons.", more))
+	}
+	note = strings.TrimSpace(strings.Join(append(list, note), " "))
 	facts := review.Facts()
 	worse := slices.ContainsFunc(facts.Runs, func(r verify.Run) bool { return !review.Expects(r) })
 	return autocontinue.Verification{Status: autocontinue.Unverified, Note: note, Checked: len(facts.Runs) > 0 && !worse},
@@ -377,7 +380,6 @@ func sessionFolder(state, session string) string {
 	return filepath.Join(state, "verify", fmt.Sprintf("%x", sha256.Sum256([]byte(session)))[:32])
 }
 
-// sweep removes old sessions.
 func sweep(folder string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {

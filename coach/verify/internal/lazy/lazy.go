@@ -19,8 +19,8 @@ func New(expr string) *Pattern {
 }
 
 // Load returns a function that, when it is first called, fills the fields of a struct with the entries of their names:
-// patterns, lists of words, and maps, of which each line is a key and its value. In a pattern, {{Make}} stands for the words of the list Make as alternatives. The function
-// panics if fields and entries differ.
+// patterns, lists of words, and maps, of which each line is a key and its value. In a pattern, {{Make}} stands for the
+// words of the list Make as alternatives. The function panics if fields and entries differ.
 func Load[T any](text string) func() *T { return sync.OnceValue(func() *T { return load[T](text) }) }
 
 func load[T any](text string) *T {

@@ -26,7 +26,6 @@ var signsText string
 //go:embed projects.txt
 var projectsText string
 
-// lex has the words and patterns of projects.txt, by their names.
 var lex = lazy.Load[struct {
 	Markers, Makefiles, Manifests, Locks, BuildFiles, Interpreters, Prefixes, Elsewhere, TestKeys, PythonSections,
 	CargoSections []string
@@ -171,7 +170,6 @@ func makefileOf(fsys fs.FS) string {
 	return ""
 }
 
-// targets returns the targets that a call of make names.
 func targets(command []string) []string {
 	return slices.DeleteFunc(slices.Clone(command[1:]),
 		func(w string) bool { return strings.HasPrefix(w, "-") || strings.Contains(w, "=") })

@@ -19,7 +19,6 @@ import (
 //go:embed patterns.txt
 var patternsText string
 
-// lex has the patterns of patterns.txt, by their names.
 var lex = lazy.Load[struct {
 	Asserts, Checks, Swallow, Rows, First, Override, Import, Helper, KnowsTests, PythonDef, PythonClass, PythonOff,
 	PythonWhole, ScriptTest, ScriptOption, Attribute, AttributeTest, AttributeOff, AttributePanics, AttributedFunction,
@@ -49,13 +48,15 @@ const (
 	Moved    = "moved"    // it is in another file
 )
 
-// Finding is a test that existed before and does not run, or not as before. It converts to a TestChange of verify.
+// Finding is a test that existed before and does not run, or not as before. It may also be a new test.
 type Finding struct {
-	File, Name, Change string
-	Why                string // of Disabled
-	Now                string // of Removed: a new test of the same file that it may have become; of Moved: its file
-	Rows               bool   // a runner may count it as several tests
-	Hollow             bool   // nothing in it checks anything
+	File   string `json:"file"`
+	Name   string `json:"name"`
+	Change string `json:"change,omitempty"` // removed, disabled, emptied, edited, moved, unreached; empty: it is new
+	Why    string `json:"why,omitempty"`    // of a disabled or unreached one
+	Now    string `json:"now,omitempty"`    // of a removed one: a new test that it may have become; of a moved one: its file
+	Rows   bool   `json:"rows,omitempty"`   // a runner may count it as several tests
+	Hollow bool   `json:"hollow,omitempty"` // of a new one: nothing in it checks anything
 }
 
 // Change is two versions of a test file. One that is not there is empty.
@@ -329,9 +330,6 @@ func MayHoldTests(name string) bool {
 	return path.Ext(name) == ".rs" || path.Ext(name) == ".py" || IsTest(name)
 }
 
-// Decides reports whether a change of the file can change what a run of tests shows: a program or a test.
-func Decides(name string) bool { return IsCode(name) || IsTest(name) }
-
 // IsCode reports whether a file holds a program, by its name.
 func IsCode(name string) bool { return slices.Contains(lex().Programs, extension(name)) }
 
@@ -344,18 +342,16 @@ func extension(name string) string { return strings.ToLower(path.Ext(name)) }
 // a word.
 func HasWord(text, word string) bool {
 	isPart := func(c byte) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' }
-	if word == "" {
-		return true
-	}
-	last := byte(' ') // before the rest of the text
-	for before, after, ok := strings.Cut(text, word); ok; before, after, ok = strings.Cut(after, word) {
-		if before != "" {
-			last = before[len(before)-1]
+	for from := 0; word != ""; from++ {
+		next := strings.Index(text[from:], word)
+		if next < 0 {
+			return false
 		}
-		if !isPart(last) && (after == "" || !isPart(after[0])) {
+		from += next
+		to := from + len(word)
+		if (from == 0 || !isPart(text[from-1])) && (to == len(text) || !isPart(text[to])) {
 			return true
 		}
-		last = word[len(word)-1]
 	}
-	return false
+	return true
 }

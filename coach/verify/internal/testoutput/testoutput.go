@@ -118,7 +118,6 @@ var runners = sync.OnceValue(func() (all []runner) {
 	return all
 })
 
-// readSummary reads the summary of a runner.
 func readSummary(text string) (Counts, bool) {
 	for _, r := range runners() {
 		if r["test"] != nil {
@@ -154,7 +153,6 @@ func readSummary(text string) (Counts, bool) {
 	return Counts{}, false
 }
 
-// matches returns the first group of each match.
 func matches(expr *lazy.Pattern, text string) []string {
 	if expr == nil {
 		return nil
@@ -175,7 +173,6 @@ var (
 	}
 )
 
-// sum adds the numbers of a summary.
 func (c *Counts) sum(expr *regexp.Regexp, m []string) {
 	n := map[string]int{}
 	add := func(kind, number string) {
