@@ -397,17 +397,13 @@ func within(file, claimed string) bool {
 func (a *audit) newTests(c Claim) finding {
 	rows := func(t TestChange) bool { return t.Rows }
 	hollow := find(a.facts.New, func(t TestChange) bool { return t.Hollow })
-	n := len(a.facts.New)
+	n, touched := len(a.facts.New), len(a.facts.Tests)+len(a.facts.Moved) > 0
 	enough := n >= max(1, value(c.Total)) || slices.ContainsFunc(slices.Concat(a.facts.New, a.facts.Tests), rows)
-	switch {
-	case hollow != nil:
-		return unchecked("nothing in the new test %s checks anything", hollow.Name)
-	case !enough && c.Part && c.Total == nil && len(a.facts.Tests)+len(a.facts.Moved) > 0:
-		return holds // "and its tests"
-	case !enough && c.Part:
-		return unchecked("the work has %d new tests", n)
-	}
-	return holdsIf(enough, testMissing, "the work has %d new tests", n)
+	return firstOf([]rule{
+		{hollow != nil, unchecked("nothing in the new test %s checks anything", value(hollow).Name)},
+		{enough || c.Part && c.Total == nil && touched, holds}, // "and its tests"
+		{c.Part, unchecked("the work has %d new tests", n)},
+	}, contradicted(false, testMissing, "the work has %d new tests", n))
 }
 
 func (a *audit) restored(c Claim) finding {

@@ -168,7 +168,6 @@ func Lint(d Decision, known ...Requirement) []string {
 	return list
 }
 
-// vague reports whether an issue has only empty words.
 func vague(issue string) bool {
 	list := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(issue, "’", "'")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'`_-.", r)

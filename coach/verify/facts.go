@@ -38,21 +38,16 @@ type Query struct {
 
 // Facts is what witnesses saw. The zero value: nobody looked.
 type Facts struct {
-	// Tree identifies the content of the working tree: equal for equal content. Empty: unknown.
-	Tree string `json:"tree,omitempty"`
-	// Base is the commit or the snapshot that the tree was compared with. Empty: it was not compared.
-	Base string `json:"base,omitempty"`
-	// Compared is Met when Changes lists all that differs from Base.
-	Compared Status       `json:"compared"`
+	Tree     string       `json:"tree,omitempty"` // equal for equal content of the working tree; empty: unknown
+	Base     string       `json:"base,omitempty"` // what the tree was compared with, a commit or a snapshot; empty: nothing
+	Compared Status       `json:"compared"`       // Met when Changes lists all that differs from Base
 	Changes  []Change     `json:"changes,omitempty"`
 	Files    []FileFact   `json:"files,omitempty"`
 	Commits  []CommitFact `json:"commits,omitempty"`
 	// Branches has what the query named and the repository has, by name: whether the branch has what is checked out.
-	Branches map[string]bool `json:"branches,omitempty"`
-	// NewCommits has the subjects of the commits that were made since Base.
-	NewCommits []string `json:"new_commits,omitempty"`
-	// Earlier says that the tree had changed before the baseline, earlier in the same session.
-	Earlier bool `json:"earlier,omitempty"`
+	Branches   map[string]bool `json:"branches,omitempty"`
+	NewCommits []string        `json:"new_commits,omitempty"` // the subjects of those that were made since Base
+	Earlier    bool            `json:"earlier,omitempty"`     // the tree had changed before Base, in the same session
 	// Committed is Met when commits were made since Base, Remote when the repository has a remote, Pushed when a branch of
 	// the remote has the commit that is checked out.
 	Committed Status `json:"committed"`
@@ -336,7 +331,6 @@ func (f Facts) unreached() (list []TestChange) {
 	return list
 }
 
-// seen reports whether a witness saw anything.
 func (f Facts) seen() bool {
 	return f.Compared == Met || len(f.Changes)+len(f.Tests) > 0 ||
 		slices.ContainsFunc(f.Files, func(x FileFact) bool { return x.State != "" }) ||

@@ -214,7 +214,6 @@ func (c *Claim) settle() {
 	}
 }
 
-// counted reports whether a claim has numbers.
 func (c Claim) counted() bool {
 	return c.Total != nil || c.Passed != nil || c.Failed != nil || c.Skipped != nil
 }

@@ -266,7 +266,6 @@ func (r *Review) against() []Item {
 	return ordered(append(items, toFix(compare(r.report, f))...))
 }
 
-// item is a discrepancy as feedback.
 func (d Discrepancy) item() Item {
 	severity := map[severity]priority{critical: high, shouldFix: medium, info: low}[d.Severity]
 	it := Item{Severity: severity, Suggestion: Sentence(d.Fix),

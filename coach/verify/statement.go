@@ -68,7 +68,6 @@ func (r *Report) ground(s string, claims []Claim) {
 	}
 }
 
-// part adds what a part of a clause says.
 func (r *Report) part(clause, s, m string) {
 	if lex().NotYet.Match(m) || saysResult(s, m) || lex().FailedBefore.Match(m) ||
 		lex().Story.Match(m) && !lex().SaysChange.Match(m) {

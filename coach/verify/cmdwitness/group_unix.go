@@ -36,7 +36,6 @@ func (g *group) started(brief bool) error {
 	return err
 }
 
-// kill ends every process of the group.
 func (g *group) kill() error {
 	if g.cmd.Process == nil {
 		return nil

@@ -60,7 +60,6 @@ type Result struct {
 	Took    time.Duration // from its start to its end
 }
 
-// cannotStart is the result of a program that could not be started.
 func cannotStart(program string, err error) Result {
 	why := fmt.Sprintf("cannot start %s: %v", program, err)
 	if errors.Is(err, exec.ErrNotFound) {

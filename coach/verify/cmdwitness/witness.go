@@ -127,7 +127,6 @@ func (w *Witness) Run(ctx context.Context, command []string) (verify.Run, error)
 	return run, nil
 }
 
-// start runs a command to its end and notes how it ended.
 func (w *Witness) start(ctx context.Context, run *verify.Run, cmd Command) (Result, error) {
 	cmd.Dir, cmd.Env, cmd.Timeout = w.Dir, w.Env, w.Timeout
 	exec := w.exec

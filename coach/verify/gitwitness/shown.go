@@ -265,7 +265,6 @@ func (l *look) lines(tree, word string, options ...string) (programs map[string]
 	return programs, len(out) > 0
 }
 
-// defines counts the declarations of a name in a text.
 func defines(text, name string) (n int) {
 	for _, m := range lex().Definition.FindAll(text) {
 		if m[1] == name {

@@ -90,7 +90,6 @@ func (v *view) diff(from, to string) (list []*difference) {
 	return list
 }
 
-// differing returns the names of the files that differ between two trees.
 func (v *view) differing(from, to string) []string {
 	return must(v.mine.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to))
 }

@@ -313,7 +313,6 @@ func (l *look) tests() {
 	}
 }
 
-// commitFact returns what is known of a claimed commit.
 func (l *look) commitFact(rev string) verify.CommitFact {
 	f := verify.CommitFact{Rev: rev, Exists: verify.Unverified, Reachable: verify.Unverified, New: verify.Unverified}
 	name, err := l.commit(strings.TrimSpace(rev))

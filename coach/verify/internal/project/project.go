@@ -175,7 +175,6 @@ func targets(command []string) []string {
 		func(w string) bool { return strings.HasPrefix(w, "-") || strings.Contains(w, "=") })
 }
 
-// makefile is what the rules of a Makefile say.
 type makefile struct {
 	rules    map[string]*rule
 	first    string
@@ -253,7 +252,6 @@ func Files(fsys fs.FS, command []string) []string {
 	return w.files
 }
 
-// walk collects scripts.
 type walk struct {
 	fsys  fs.FS
 	files []string
