@@ -26,7 +26,9 @@ package plaintext
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -83,31 +85,12 @@ func EscapeSequence(s string) int {
 	if len(s) < 2 || s[0] != '\x1b' {
 		return 0
 	}
-	switch s[1] {
-	case '[':
-		i := 2
-		for i < len(s) && i < 64 && 0x30 <= s[i] && s[i] <= 0x3f {
-			i++
-		}
-		for i < len(s) && i < 64 && 0x20 <= s[i] && s[i] <= 0x2f {
-			i++
-		}
-		if i < len(s) && 0x40 <= s[i] && s[i] <= 0x7e {
-			return i + 1
-		}
-	case ']', 'P', '_', '^', 'X':
-		end := strings.IndexAny(s[2:min(len(s), 4096)], "\a\x1b")
-		if end < 0 {
-			return 0
-		}
-		if i := 2 + end; s[i] == '\a' {
-			return i + 1
-		} else if strings.HasPrefix(s[i:], "\x1b\\") {
-			return i + 2
-		}
-	}
-	return 0
+	return len(escapeSequence().FindString(s[:min(len(s), 4096)]))
 }
+
+var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\x1b(?:\[[0-?]{0,62}[ -/]{0,62}[@-~]|[\]P_^X][^\a\x1b]*(?:\a|\x1b\\))`)
+})
 
 // StripEscapes returns s without its terminal escape sequences.
 func StripEscapes(s string) string {
@@ -205,9 +188,6 @@ func joins(before, r rune, after string) bool {
 // Clean returns s for a model to read: valid UTF-8, line ends as "\n", without terminal escape sequences and invisible
 // characters. White space stays.
 func Clean(s string) string {
-	if isClean(s) {
-		return s
-	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(StripEscapes(s), "\ufffd"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -218,12 +198,6 @@ func Clean(s string) string {
 		}
 		return r
 	}, s)
-}
-
-func isClean(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
-		return r == '\r' || r == '\u2028' || r == '\u2029' || IsInvisible(r)
-	})
 }
 
 // Line returns s on one line: cleaned as by [Clean], white space folded to single spaces, none at the ends, and cut to

@@ -101,7 +101,7 @@ func findSecrets(ctx context.Context, s string, secrets []string, mask func(star
 			from += i + len(secret)
 		}
 	}
-	rules := secretRules()
+	rules := &secretRules().rules
 	for i, checked, tried := 0, 0, 0; i < len(s); {
 		if i-checked >= pace || tried >= pace/1024 {
 			if checked, tried = i, 0; ctx.Err() != nil {
@@ -200,24 +200,37 @@ func (x *ruleIndex) add(first byte, rule secretRule) {
 	}
 }
 
-var secretRules = sync.OnceValue(func() *ruleIndex {
-	var rules ruleIndex
+// secretTable is secrets.txt: the rules, and the shapes of values that it names.
+type secretTable struct {
+	rules  ruleIndex
+	shapes map[string]func() *regexp.Regexp
+}
+
+var secretRules = sync.OnceValue(func() *secretTable {
+	table := secretTable{shapes: map[string]func() *regexp.Regexp{}}
 	for line := range strings.Lines(secretsText) {
 		expr, words, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		if !ok || expr[0] == '#' {
 			continue
 		}
+		if shape, ok := strings.CutPrefix(expr, "shape "); ok {
+			table.shapes[shape] = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(words) })
+			continue
+		}
 		pattern := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 		for word := range strings.FieldsSeq(words) {
 			rule := secretRule{word, strings.HasPrefix(expr, "(?i)"), pattern}
-			rules.add(word[0], rule)
+			table.rules.add(word[0], rule)
 			if rule.fold && isLetter(word[0]) {
-				rules.add(word[0]^' ', rule)
+				table.rules.add(word[0]^' ', rule)
 			}
 		}
 	}
-	return &rules
+	return &table
 })
+
+// matches reports whether value has a shape of secrets.txt.
+func matches(shape, value string) bool { return secretRules().shapes[shape]().MatchString(value) }
 
 // find returns where the group of the rule's pattern stands that matches at s[after:], if any. It reads a little at
 // first, and more only while the match goes to the end of that, so that the time stays linear; inside of a word, and of
@@ -277,21 +290,21 @@ func (r secretRule) looksSecret(value string) bool {
 	case "digit":
 		return digit && (upper || lower)
 	case "phrase":
-		return !sentence().MatchString(value)
+		return !matches("sentence", value)
 	case "mixedphrase":
 		words := strings.Fields(value)
-		return len(words) > 2 && phrase().MatchString(value) && !sentence().MatchString(value) ||
-			len(words) > 1 && slices.ContainsFunc(words, isField) && !instruction().MatchString(value)
+		return len(words) > 2 && matches("phrase", value) && !matches("sentence", value) ||
+			len(words) > 1 && slices.ContainsFunc(words, isField) && !matches("instruction", value)
 	case "field":
 		return isField(value)
 	case "credential":
-		return (digit || upper && lower || len(value) >= 16) && !named().MatchString(value)
+		return (digit || upper && lower || len(value) >= 16) && !matches("named", value)
 	case "strong":
 		return digit && pieces(value)*5 >= 2*len(value) || scrambled(value)
 	case "password":
-		return (digit && (upper || lower) || scrambled(value)) && !snakes().MatchString(value)
+		return (digit && (upper || lower) || scrambled(value)) && !matches("snakes", value)
 	case "random":
-		return (digit && (upper || lower) || scrambled(value)) && !names().MatchString(value)
+		return (digit && (upper || lower) || scrambled(value)) && !matches("names", value)
 	}
 	return true
 }
@@ -304,8 +317,8 @@ func isField(value string) bool {
 			digits++
 		}
 	}
-	return (digits > 0 && pieces(value) > 1 || scrambled(value)) && (digits > 2 || !named().MatchString(value)) &&
-		(digits > 2 || !strings.Contains(value, "/")) && !names().MatchString(value) && !numbered().MatchString(value)
+	return (digits > 0 && pieces(value) > 1 || scrambled(value)) && (digits > 2 || !matches("named", value)) &&
+		(digits > 2 || !strings.Contains(value, "/")) && !matches("names", value) && !matches("numbered", value)
 }
 
 // scrambled reports whether value consists of letters that are not words: pairs of them stand in no word, or the case
@@ -340,49 +353,6 @@ func isRare(a, b byte) bool {
 	return strings.Contains(" bk bg bh bw cb cg cf cw cp dk fb fc fd fg fh fk fm fn fp fw gb gc gf gk gp gw hb hc hd hf "+
 		"hg hh hk hp hs kc kd kf kg kh kp lh mk mg mh mw pb pd pf pg pk pm pw tb tg tk td wc wf wg wk wm wp ww cd ", pair)
 }
-
-// names matches the name of a file, a variable or the like, whose words stand between separators.
-var names = sync.OnceValue(func() *regexp.Regexp {
-	const word = `(?:[a-z]+[0-9]?|[A-Z][a-z]+[0-9]?|[A-Z]+[0-9]?|[0-9]{1,4})`
-	return regexp.MustCompile(`^(?:` + word + `[./_-])+` + word + `$`)
-})
-
-// sentence matches words between blanks of which one belongs to a sentence rather than to a passphrase.
-var sentence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|the|a|an|here|must|should|is|are|be|not|no|at|for|from|to|in|of|as|on|` +
-		`if|when|was|enter|change|and|or|see|with|by|do|does|did|has|have|will|can|cannot|too|this|that|only|required|` +
-		`optional|missing|invalid|wrong|incorrect|empty|same|hashed|plain|default|using|via|any|new|old|reset|forgot|` +
-		`show|hide|confirm|user|string|text)\s|\s(?:here|me|key|password|passe|token|secret|required|field|value|string|` +
-		`empty|match|matches|null|login|account|only|characters|text|hash|reset|length)$`)
-})
-
-// phrase matches a passphrase: words of small letters.
-var phrase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,}(?:[ -][a-z]{2,})+$`) })
-
-// instruction matches what a field asks for.
-var instruction = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|\s)(?:your|must|should|at least|min(?:imum)?|max(?:imum)?|hash(?:ed)?|enter|e\.g\.?|` +
-		`see|like|one of|same as|encrypted|encoded)\s`)
-})
-
-// named matches a value that says what it stands for.
-var named = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)token|key|secret|passw|cred|auth|your|example|here|placeholder|required|undefined`)
-})
-
-// numbered matches the name of a test, a variable or a standard, a number with its unit, and a word with a number.
-var numbered = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:Test\w*|0x[0-9a-f_]+|[a-z]+[_-]?20[0-9]{2}|[a-zA-Z_]\w*(?:\.[A-Za-z_]\w*)+|` +
-		`[A-Z][A-Z0-9_]+|[0-9.]+(?:[a-z]*|%)|[a-z]{3,}[24][a-z]{3,}|id_\w+|[0-9-]+T[0-9:.Z+-]+|` +
-		`(?i:v|rc|step|stage|test|user|item|version|phase|part|page|line|foo|bar|baz|value|type|oauth|sha|md|base|utf|` +
-		`http|argon|pbkdf|ipv|u?int|float|string|str|num(?:ber)?|level|option|param|arg|node|field|name|table|column|row|` +
-		`file|group|index|chunk|word|client|server|app|service|project|python|java|session|request|response|data|token|` +
-		`key|secret|pass|password|api_?key|aes|rsa|hmac|ecdsa|ed|hs|rs|es|ps|x|h|i|k|p|s)[_-]?[0-9]+(?:\w?[0-9]+)?` +
-		`(?:id|bit|n|s|ms)?)$`)
-})
-
-// snakes matches a name such as required_if_2.
-var snakes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(?:_[a-z]+)+[0-9]?$`) })
 
 func isLetter(c byte) bool { return 'a' <= c|' ' && c|' ' <= 'z' }
 
@@ -424,7 +394,7 @@ func (r secretRule) isRandom(value string) bool {
 		return true // no word is as long
 	}
 	return (strings.ContainsAny(value, "0123456789") && pieces(value)*4 >= len(value) || scrambled(value)) &&
-		!names().MatchString(value)
+		!matches("names", value)
 }
 
 // mixes reports whether value has digits and letters of both cases, in pieces of at most most bytes on average.
