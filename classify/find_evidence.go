@@ -37,8 +37,9 @@ func (rd *reading) evidence(s sentence, offset int, block string, last *seen) {
 
 // forms looks for evidence that has a form of its own: go test's line for a package, links to pull requests.
 func (rd *reading) forms(offset int, block string, last *seen) {
-	if n := goTestOK(block); n > 0 && !(last == nil && rd.unreal) {
-		rd.shows(rd.lex.tests, offset, offset+n, last)
+	ok := goTestOK().FindString(block)
+	if ok != "" && !strings.Contains(block, "[no test") && !(last == nil && rd.unreal) {
+		rd.shows(rd.lex.tests, offset, offset+len(strings.TrimSuffix(ok, "\n")), last)
 	}
 	rd.links(offset, block, last)
 }
@@ -245,15 +246,6 @@ func (rd *reading) elsewhere(before string) bool {
 	})
 }
 
-// goTestOK returns the length of a line in which go test says that a package passed, with its time, or 0. "ok" with no
-// tests to run, or from the cache, counts no test.
-func goTestOK(s string) int {
-	if !strings.HasPrefix(s, "ok  \t") && !strings.HasPrefix(s, "ok      ") || strings.Contains(s, "[no test") {
-		return 0
-	}
-	s, _, _ = strings.Cut(s, "\n")
-	if strings.HasSuffix(s, "s") || strings.Contains(s, "coverage:") {
-		return len(s)
-	}
-	return 0
-}
+// goTestOK matches a line in which go test says that a package passed, with its time. "ok" with no tests to run, or from
+// the cache, counts no test.
+var goTestOK = compiled(`^ok  (?:\t|    )[^\n]*(?:s\n|s$|coverage:[^\n]*)`)

@@ -27,11 +27,11 @@ func (o *observed) line(isItem bool, s string, unreal bool) {
 	if o.expected || unreal {
 		return
 	}
-	rest, ok := afterCommand(s)
-	if !ok {
+	after := commandResult().FindStringSubmatch(s)
+	if after == nil {
 		return
 	}
-	switch word := strings.ToLower(firstWord(rest)); {
+	switch rest, word := after[1], strings.ToLower(firstWord(after[1])); {
 	case strings.ContainsAny(rest, "✗✘❌"), slices.Contains([]string{"fail", "failed", "fails", "error"}, word):
 		o.failed = true
 	case strings.ContainsAny(rest, "✓✔✅"), word != "" && word[0] <= '9', slices.Contains(outcomes, word):
@@ -43,21 +43,9 @@ func (o *observed) line(isItem bool, s string, unreal bool) {
 var outcomes = []string{"ok", "pass", "passed", "passes", "success", "succeeded", "succeeds", "works", "clean", "blocked",
 	"allowed", "denied", "refused", "rejected", "accepted"}
 
-// afterCommand returns what stands behind the arrow of a line "`command` → result".
-func afterCommand(s string) (string, bool) {
-	_, s, ok := strings.Cut(s, "`")
-	command, rest, closed := strings.Cut(s, "`")
-	if !ok || !closed || len(command) < 3 || !isWordByte(command[0]) || !strings.Contains(command, " ") {
-		return "", false
-	}
-	rest = strings.TrimLeft(rest, " *_|")
-	for _, arrow := range []string{"→", "⇒", "=>", "->"} {
-		if after, ok := strings.CutPrefix(rest, arrow); ok {
-			return strings.TrimLeft(after, " *_`\""), true
-		}
-	}
-	return "", false
-}
+// commandResult matches a line "`command` → result": a command of two words, and what stands behind the arrow.
+var commandResult = compiled("(?s)^[^`]*`[a-z0-9\\x{80}-\\x{10ffff}](?:[^` ]+ [^`]*| [^`]+)`[ *_|]*(?:→|⇒|=>|->)" +
+	"[ *_`\"]*(.*)")
 
 // firstWord returns the letters and digits that s begins with.
 func firstWord(s string) string {

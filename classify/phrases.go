@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +17,6 @@ func parseLexicon(fsys, phrases fs.FS, files []string) (*lexicon, error) {
 	p := lexiconParser{
 		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
 		shared: map[string]choices{},
-	}
-	for _, w := range slices.Sorted(maps.Keys(numberWords)) { // the first words there are
-		p.lex.vocab.add(w)
 	}
 	for _, r := range [...]struct {
 		kind SignalKind

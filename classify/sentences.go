@@ -1,10 +1,5 @@
 package classify
 
-import (
-	"maps"
-	"slices"
-)
-
 // Sentence is a sentence of the agent's own words: not quoted, and not inside a code fence. Start and End are byte
 // offsets; white space around the sentence is left out. A hard-wrapped sentence holds line breaks. The end mark and the
 // markup of the sentence (**, `) belong to it.
@@ -40,9 +35,6 @@ func Sentences(text string) []Sentence {
 // segmenter splits sentences without knowing any word.
 var segmenter = func() *lexicon {
 	lex := &lexicon{vocab: newVocabulary()}
-	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
-		lex.vocab.add(w)
-	}
 	lex.index()
 	return lex
 }()

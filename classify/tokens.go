@@ -190,16 +190,19 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte) ([]toke
 		cur = sentence{first: len(toks), start: end}
 		gap = false
 	}
+	add := func(start, end int, t token) (next int) {
+		t.start, t.end, t.gap = int32(start), int32(end), gap
+		toks = append(toks, t)
+		gap, cur.question, cur.colon = false, false, false
+		return end
+	}
 	for i := 0; i < len(buf); {
 		c := buf[i]
 		switch {
 		case c == ' ':
 			i++
 		case c == masked:
-			j := after(buf, i, "\x01")
-			toks = append(toks, token{start: int32(i), end: int32(j), kind: codeToken, gap: gap})
-			gap, i = false, j
-			cur.question, cur.colon = false, false
+			i = add(i, after(buf, i, "\x01"), token{kind: codeToken})
 		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80:
 			if c >= 0x80 {
 				r, n := utf8.DecodeRune(buf[i:])
@@ -220,9 +223,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte) ([]toke
 				}
 				if unspaced(r) {
 					j, id := lex.vocab.scanUnspaced(buf, i)
-					toks = append(toks, token{start: int32(i), end: int32(j), id: id, gap: gap})
-					gap, i = false, j
-					cur.question, cur.colon = false, false
+					i = add(i, j, token{id: id})
 					continue
 				}
 			}
@@ -234,7 +235,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte) ([]toke
 			if j == i || j < len(buf) && !isBlank(buf[j]) { // as few words are
 				j, word = scanWord(buf, i, scratch[:0])
 			}
-			t := token{start: int32(i), end: int32(j), gap: gap, id: lex.vocab.lookup(word)}
+			t := token{id: lex.vocab.lookup(word)}
 			if len(word) > 0 && word[0] <= '9' {
 				t.kind = numberKind(word)
 			} else if 0 < t.id && int(t.id) <= len(numberWords) { // which the vocabulary begins with
@@ -248,9 +249,7 @@ func (lex *lexicon) tokenize(toks []token, sents []sentence, buf []byte) ([]toke
 			} else if !lex.whole.has(t.id) {
 				t.tail = lex.tail(word)
 			}
-			toks = append(toks, t)
-			gap, i = false, j
-			cur.question, cur.colon = false, false
+			i = add(i, j, t)
 		case c == '.' || c == '!' || c == '?':
 			j := after(buf, i, ".!?")
 			q := bytes.IndexByte(buf[i:j], '?') >= 0

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -29,10 +30,15 @@ const (
 	maxWords = 1 << 15 // so that a number fits wordID
 )
 
+// newVocabulary returns a vocabulary of the words for numbers, the first words there are.
 func newVocabulary() *vocabulary {
-	return &vocabulary{
+	v := &vocabulary{
 		ids: map[string]wordID{"": 0}, words: []string{""}, stems: map[string][]stem{}, unspaced: map[rune]uint64{},
 	}
+	for _, w := range slices.Sorted(maps.Keys(numberWords)) {
+		v.add(w)
+	}
+	return v
 }
 
 // add numbers a word or, with ~ at its end, the beginning of words.

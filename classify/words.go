@@ -22,21 +22,19 @@ var zoneNames = [nZones]string{"any", "end", "start"}
 // wordReader collects the words of a text, and the pairs of neighbours, that the model knows.
 type wordReader struct {
 	model     *model
-	collect   bool // also those that it does not know: names are asked for
+	all       []string // to collect all words: the names of the weights, with their zones
 	sentences int
-	zones     [nZones]map[string]bool // when collect
-	held      []int32                 // of model.weights
+	held      []int32 // of model.weights
 	seen      []bool
 	known     int                  // words of two letters and more that the model knows
 	last      [3][]([nZones]int32) // of the last sentences, a ring
-	unknown   [3][]string
 	key       []byte
 }
 
 // newWordReader returns a reader of the words that m knows or, to collect, of all words.
 func newWordReader(m *model, collect bool) wordReader {
 	if collect {
-		return wordReader{collect: true}
+		return wordReader{model: &model{words: map[string][nZones]int32{}}, all: []string{""}, seen: []bool{false}}
 	}
 	return wordReader{model: m, seen: make([]bool, len(m.weights))}
 }
@@ -44,7 +42,7 @@ func newWordReader(m *model, collect bool) wordReader {
 // sentence reads a sentence in lower case, data masked.
 func (r *wordReader) sentence(s []byte) {
 	ring := r.sentences % len(r.last)
-	r.last[ring], r.unknown[ring] = r.last[ring][:0], r.unknown[ring][:0]
+	r.last[ring] = r.last[ring][:0]
 	before := 0 // where the word before begins in key, which holds both
 	r.key = r.key[:0]
 	for len(s) > 0 {
@@ -67,17 +65,16 @@ func (r *wordReader) sentence(s []byte) {
 
 // add takes down a term of the sentence at hand.
 func (r *wordReader) add(ring int, term []byte) {
-	if r.collect {
-		r.note(inText, string(term))
-		if r.sentences < 2 {
-			r.note(nearStart, string(term))
-		}
-		r.unknown[ring] = append(r.unknown[ring], string(term))
-		return
-	}
 	at, ok := r.model.words[string(term)]
-	if !ok {
+	switch {
+	case !ok && r.all == nil:
 		return
+	case !ok:
+		for z, name := range zoneNames {
+			at[z] = int32(len(r.all))
+			r.all, r.seen = append(r.all, name+" "+string(term)), append(r.seen, false)
+		}
+		r.model.words[string(term)] = at
 	}
 	if len(term) > 1 {
 		r.known++
@@ -91,13 +88,6 @@ func (r *wordReader) add(ring int, term []byte) {
 	}
 }
 
-func (r *wordReader) note(z zone, term string) {
-	if r.zones[z] == nil {
-		r.zones[z] = map[string]bool{}
-	}
-	r.zones[z][term] = true
-}
-
 func (r *wordReader) hold(i int32) {
 	if i != 0 && !r.seen[i] {
 		r.seen[i] = true
@@ -105,13 +95,18 @@ func (r *wordReader) hold(i int32) {
 	}
 }
 
-// add appends to scores what the words of the text speak for. The more words a text has, the less each counts.
-func (r *wordReader) score(scores *row) {
+// holdEnd takes down the words of the last sentences as such.
+func (r *wordReader) holdEnd() {
 	for _, sentence := range r.last {
 		for _, at := range sentence {
 			r.hold(at[nearEnd])
 		}
 	}
+}
+
+// score adds to scores what the words of the text speak for. The more words a text has, the less each counts.
+func (r *wordReader) score(scores *row) {
+	r.holdEnd()
 	norm := 0.0
 	var sum row
 	for _, i := range r.held {
@@ -132,16 +127,10 @@ func (r *wordReader) score(scores *row) {
 
 // names returns the terms that were collected, with their zones.
 func (r *wordReader) names() []string {
-	for _, sentence := range r.unknown {
-		for _, term := range sentence {
-			r.note(nearEnd, term)
-		}
-	}
+	r.holdEnd()
 	var names []string
-	for z, terms := range r.zones {
-		for term := range terms {
-			names = append(names, zoneNames[z]+" "+term)
-		}
+	for _, i := range r.held {
+		names = append(names, r.all[i])
 	}
 	slices.Sort(names)
 	return names
