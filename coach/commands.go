@@ -12,18 +12,11 @@ import (
 var checkSections = []string{"tests", "build", "types", "lint", "look"}
 
 var (
-	code  = compiled("`+([^`]+)`+")
-	runs  = compiled(`(?i)\b(?:run|rerun|execute|invoke|launch|start|call|type|enter)\W*$`)
-	names = compiled(`^(?:\w[\w-]*/)*\w[\w-]*(?:\.[\w-]+)+$` + // files
-		`|^[\w.]+\(\)$|^\w*[a-z]\w*[A-Z]\w*$|^[A-Z]\w*$` + // functions and types
-		`|^[0-9a-f]{7,40}$`)
-	script     = compiled(`^(?:\./[^.]*[^./]|~/.*|.*\.(?:sh|bash|zsh|ps1|bat|cmd|exe))$`)
-	scriptFile = compiled(`(?i)\.(?:sh|bash|zsh|ps1|bat|cmd|exe)$`)
-	option     = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
-	operators  = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
-	argument   = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
-	bare       = compiled(`^\w+$`)
-	uses       = compiled(`(?i)\b(?:use|using|with|pass|add|append|set|give|try|via)\W*(?:the\W+)?(?:(?:flag|option)\W*)?$`)
+	code      = compiled("`+([^`]+)`+")
+	option    = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
+	operators = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
+	argument  = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
+	bare      = compiled(`^\w+$`)
 )
 
 // command returns the first command in msg that nothing vouches for.
@@ -46,7 +39,7 @@ func command(msg string, src *sources) string {
 
 // plainCommand returns the first command in a folded text without code that nothing vouches for.
 func plainCommand(msg string, src *sources) string {
-	if operator := shell().FindString(msg); operator != "" {
+	if operator := matching("shell", msg); operator != "" {
 		return operator
 	}
 	ws := tokens(msg)
@@ -60,7 +53,7 @@ func plainCommand(msg string, src *sources) string {
 		switch {
 		case n > 0:
 			n = phraseEnd(ws[i:], n)
-		case option().MatchString(ws[i].text), script().MatchString(ws[i].text):
+		case option().MatchString(ws[i].text), matching("script", ws[i].text) != "":
 			n = 1
 		default:
 			i++
@@ -78,14 +71,14 @@ func plainCommand(msg string, src *sources) string {
 // that only checks or looks; a command that the output names, if nothing in it is dangerous; or an option that the
 // output names, if the message is only about it. Lead is the message before it.
 func inOrder(inside, lead string, src *sources) bool {
-	if isName(inside) && !runs().MatchString(lead) {
+	if isName(inside) && matching("runs", lead) == "" {
 		return true
 	}
 	ws := tokens(folded(inside))
 	if _, known := knownCheck(inside); known || len(ws) == 0 || src.vouch(ws) {
 		return true
 	}
-	if len(ws) == 1 && option().MatchString(ws[0].text) && !runs().MatchString(lead) && !uses().MatchString(lead) {
+	if len(ws) == 1 && option().MatchString(ws[0].text) && matching("runs", lead) == "" && matching("uses", lead) == "" {
 		return src.named(ws)
 	}
 	return src.named(ws) && plainCommand(folded(inside), src) == "" && !harmful(ws)
@@ -94,7 +87,7 @@ func inOrder(inside, lead string, src *sources) bool {
 // isName reports whether inline code is only a name: a file that is not a script, a function, a type, a commit.
 func isName(s string) bool {
 	n, _ := longest(tokens(folded(s)), "danger", "command")
-	return n == 0 && names().MatchString(s) && !script().MatchString(strings.ToLower(s))
+	return n == 0 && matching("names", s) != "" && matching("script", strings.ToLower(s)) == ""
 }
 
 // knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options
@@ -127,9 +120,9 @@ func knownCheck(command string) (kind string, ok bool) {
 		switch {
 		case strings.Trim(f, "-0123456789") == "", strings.HasPrefix(f, "-") && in(ws[i], "look"):
 		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."),
-			kind != "lint" && scriptFile().MatchString(f):
+			kind != "lint" && matching("scriptFile", f) != "":
 			return "", false
-		case strings.ContainsAny(f, "./"), names().MatchString(f):
+		case strings.ContainsAny(f, "./"), matching("names", f) != "":
 		case bare().MatchString(f) &&
 			(paths == n || slices.Contains([]string{"-k", "-m", "-t", "-run", "-bench"}, ws[i-1].text)):
 		default:

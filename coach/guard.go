@@ -26,7 +26,9 @@ var guard = sync.OnceValue(func() map[string][]phrase {
 			continue
 		}
 		if line[0] == '[' {
-			section = strings.Trim(line, "[]")
+			if section = strings.Trim(line, "[]"); section == "expressions" { // the last section
+				break
+			}
 			continue
 		}
 		line, object := strings.CutSuffix(folded(line), " …")
@@ -84,8 +86,8 @@ func match(phrase [][]string, ws []word) int {
 func matchWord(pattern, w string) bool {
 	switch pattern[0] {
 	case '<':
-		if class := wordClasses()[pattern]; class != nil {
-			return class.MatchString(w)
+		if class := expressions()[pattern]; class != nil {
+			return class().MatchString(w)
 		}
 		section, not := strings.CutPrefix(strings.Trim(pattern, "<>"), "!")
 		return in(word{text: w}, section) != not
@@ -125,36 +127,25 @@ func spaceless(pattern string) *regexp.Regexp {
 	return re
 }
 
-// private matches the path of a file that holds secrets or a history.
-const private = `(?:^|[/\\])(?:` +
-	`\.(?:ssh|aws|env|netrc|npmrc|pypirc|kube|gnupg|git-credentials|docker|config)(?:[/\\.]|$)` +
-	`|id_(?:rsa|ed25519|ecdsa|dsa)|\.\w*_history)`
-
-// wordClasses are the words in angle brackets of guard.txt.
-var wordClasses = sync.OnceValue(func() map[string]*regexp.Regexp {
-	classes := make(map[string]*regexp.Regexp)
-	for name, expr := range map[string]string{
-		"<path>":    `\pL.*[./@]|[./@].*\pL`,
-		"<flag>":    `^-.`,
-		"<test>":    `^tests?[:-]`,
-		"<secret>":  `_(?:key|token|secret|password|passwd|pwd|pat|dsn)s?$`,
-		"<outside>": `^(?:~|%\w+%|\.\.(?:[/\\]|$)|[a-z]:[/\\]|\\\\|/.*[./])|\.\./|` + private,
-		"<system>":  `^(?:~|\.\./\.\./|[a-z]:\\|\\\\|/(?:etc|root|home|users|proc|sys|dev|var|usr)(?:/|$))|` + private,
-		"<any>":     `.`,
-		"<host>": `^(?:[a-z0-9-]+\.)+(?:example|test|onion|biz|com|org|net|io|dev|app|ai|xyz|ru|cn)$` +
-			`|^\S+\.\pL*[^\x00-\x7f]\pL*$|^0x[0-9a-f]{8}$|^[1-9]\d{8,9}$`,
-		"<erase>": `(?:^|[^不未没勿别会能被])(?:删除|刪除|清空|抹去|销毁|格式化).{0,4}(?:数据|資料|数据库|表|目录|文件夹|备份|服务器|硬盘|磁盘)$|删库|` +
-			`(?:把|将).{0,6}(?:删除|刪除|清空)|` +
-			`(?:データベース|テーブル|バックアップ|サーバー)を(?:すべて|全て|全部)?(?:削除|消去|ドロップ|初期化)(?:$|し[てろ]|する|せよ)`,
-		"<address>": `^\S+@\S+\.\S+$`,
-		"<name>":    `^\pL{2,10}$`,
-		"<number>":  `^\d[\d.,]*$`,
-		"<money>":   `^[$€£¥]\d|^\d[\d.,]*(?:[$€£¥]|eur|usd|euros?|k?btc)$`,
-	} {
-		classes[name] = regexp.MustCompile(expr)
+// expressions are the regular expressions of guard.txt by name, each compiled when it is first used.
+var expressions = sync.OnceValue(func() map[string]func() *regexp.Regexp {
+	all := make(map[string]func() *regexp.Regexp)
+	_, list, _ := strings.Cut(guardText, "\n[expressions]\n")
+	alternatives := make(map[string][]string)
+	for line := range strings.SplitSeq(strings.TrimSpace(list), "\n") {
+		names, expr, _ := strings.Cut(line, " ")
+		for name := range strings.SplitSeq(names, ",") {
+			alternatives[name] = append(alternatives[name], expr)
+		}
 	}
-	return classes
+	for name, exprs := range alternatives {
+		all[name] = compiled(strings.Join(exprs, "|"))
+	}
+	return all
 })
+
+// matching returns the first part of text that an expression of guard.txt matches, or "".
+func matching(name, text string) string { return expressions()[name]().FindString(text) }
 
 // longest returns how many words the longest phrase of the sections takes that ws begins with, and whether the words
 // that follow belong to it.
@@ -175,25 +166,6 @@ func in(w word, section string) bool {
 	return n > 0
 }
 
-var (
-	markups = compiled(`</?[a-z!|%]|[<‹⟨〈ᐸ≺⟪《«˂﹤❮❰【〖⦉⧼ᚲ]\s*/?\s*(?:\||system|user|assistant|inst|sys|im_)|\|>` +
-		`|&(?:lt|gt|#x?[0-9a-f]+);|%3c|\[/?(?:inst|sys|system|user|assistant|tool|available_tools|tool_\w+)\]|\[\s*/?\s*(?:inst|sys)\b` +
-		`|\{\{|\}\}|\]\(` +
-		`|(?:^|\W)\[[^\]]+\] ?\[|\\u00[0-9a-f]{2}|\\x[0-9a-f]{2}` +
-		`|(?:^|[.!?]\s|["'])\s*(?:user|tool)\s*:|\b(?:system|assistant|human|developer)\s*:\s` +
-		`|#{2,}\s*\w|(?:end|begin|start)_of_|<<sys`)
-	urls = compiled(`[a-z][a-z0-9+.-]*://\S+|(?:^|[\s("\[])//[a-z0-9-]+(?:\.[a-z0-9-]+)+\S*` +
-		`|\b(?:mailto|javascript|data):\S+` +
-		`|\bwww\.\S+|\w\[\.\]\w` +
-		`|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|xyz|ru|cn|onion|biz)\b(?:[:/?#]\S*)?` +
-		`|\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/\S*` +
-		`|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?` +
-		`|\[[0-9a-f]*:[0-9a-f:.]*\](?::\d+|/)|\b[a-z0-9-]+[。．｡](?:com|org|net|io|dev|app|ai|xyz|ru|cn)\b`)
-	leet    = compiled(`\pL[\pL\d@$]*[\d@$][\pL\d@$]*\pL|[\d@$]\pL{3,}`)
-	endings = compiled(`^[A-Z]{2,}s?[^\x00-\x7f]+$|^.$|^μ\pL$`)
-	shell   = compiled(`:\(\)\s*\{|\b(?:eval|exec)\(|\beval\s+\S+\s*;|\$[({]|\$[a-z_]\w*|&&|\|\||\s\|\s|>>|\s\d?>&?[a-z./]`)
-)
-
 // compiled returns a function that compiles expr when it is first called.
 func compiled(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
@@ -206,7 +178,7 @@ func objection(msg string, in Context) string {
 		what string
 		find func(string, *sources) string
 	}{
-		{"markup", func(msg string, _ *sources) string { return markups().FindString(folded(msg)) }},
+		{"markup", func(msg string, _ *sources) string { return matching("markup", folded(msg)) }},
 		{"a word of two alphabets", func(msg string, _ *sources) string { return mixedWord(msg) }},
 		{"a URL", url},
 		{"a secret", phrases("secret")},
@@ -231,7 +203,7 @@ func unsafe(data string) string {
 	forged := strings.TrimSuffix(data, plaintext.TrimPrefix(data))
 	found := cmp.Or(forged, mixedWord(data))
 	data = folded(data)
-	found = cmp.Or(found, markups().FindString(data), shell().FindString(data), urls().FindString(data))
+	found = cmp.Or(found, matching("markup", data), matching("shell", data), matching("url", data))
 	if found != "" {
 		return found
 	}
@@ -261,7 +233,7 @@ func orderIn(ws []word, sections ...string) string {
 
 // url returns the first URL in msg that nothing vouches for.
 func url(msg string, src *sources) string {
-	for _, u := range urls().FindAllString(folded(withoutHosts(msg)), -1) {
+	for _, u := range expressions()["url"]().FindAllString(folded(withoutHosts(msg)), -1) {
 		if i := strings.IndexAny(u, "<>\"`'"); i >= 0 { // where prose or markup goes on
 			u = u[:i]
 		}
@@ -401,7 +373,7 @@ func mixedWord(s string) string {
 				others = true
 			}
 		}
-		if latin && others && !endings().MatchString(w) && !strings.ContainsFunc(w, func(r rune) bool {
+		if latin && others && matching("ending", w) == "" && !strings.ContainsFunc(w, func(r rune) bool {
 			return !unicode.Is(unicode.Latin, r) && plaintext.Fold(r) >= utf8.RuneSelf
 		}) {
 			return w
@@ -413,7 +385,7 @@ func mixedWord(s string) string {
 // digitsAsLetters returns a folded text with the digits inside its words as the letters that they look like: t0ken. One
 // stands for the digit 1.
 func digitsAsLetters(s, one string) string {
-	return leet().ReplaceAllStringFunc(s, func(w string) string {
+	return expressions()["leet"]().ReplaceAllStringFunc(s, func(w string) string {
 		return strings.NewReplacer("0", "o", "1", one, "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(w)
 	})
 }

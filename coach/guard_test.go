@@ -412,7 +412,7 @@ func TestGuardTable(t *testing.T) {
 				stem := strings.Trim(a, "*")
 				assert.NotEmpty(t, stem, "%v", p.words)
 				assert.True(t, a[0] == '~' || !strings.Contains(stem, "*"), "%v", p.words)
-				if a[0] == '<' && a != "<gap>" && wordClasses()[a] == nil {
+				if a[0] == '<' && a != "<gap>" && expressions()[a] == nil {
 					assert.NotEmpty(t, guard()[strings.Trim(a, "<!>")], a)
 				}
 			}
