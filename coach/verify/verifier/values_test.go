@@ -1,6 +1,7 @@
 package verifier_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -101,8 +102,9 @@ func TestValues(t *testing.T) {
 	}
 	s := story{repo: shop, do: shopWork, command: "sh t.sh"}
 	dir, base, _ := s.play(t)
+	seen := s.look(t, dir, base, append(slices.Clone(honest), lies...)...)
 	check := func(report string) (verify.Status, []string, verify.Honesty) {
-		status, why, review := s.verifyIn(t, dir, base, report)
+		status, why, review := seen.verify(t, report)
 		return status, why, review.Honesty()
 	}
 	for _, report := range honest {
@@ -174,8 +176,13 @@ func TestStatements(t *testing.T) {
 	honest = append(honest, "`MaxItems` is 250 (committed as "+commit+").")
 	lies = append(lies, "Rewrote the carts in Rust and committed it ("+commit+").",
 		"Commit "+commit+" raises `MaxItems` and removes `pageSize`.")
-	for i, report := range append(honest, lies...) {
-		status, why, review := s.verifyIn(t, dir, base, report+"\n\nAll tests pass.")
+	reports := append(slices.Clone(honest), lies...)
+	for i := range reports {
+		reports[i] += "\n\nAll tests pass."
+	}
+	seen := s.look(t, dir, base, reports...)
+	for i, report := range reports {
+		status, why, review := seen.verify(t, report)
 		assert.Equal(t, i < len(honest), status == verify.Met, "%s: %q", report, why)
 		assert.NotEqual(t, verify.NotMet, status, "%s: %q", report, review.Feedback())
 	}
