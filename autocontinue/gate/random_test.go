@@ -134,7 +134,7 @@ func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
 			}
 			require.NoError(t, twin.replay(strings.NewReader(r.d.log.String()[before:])))
 			require.Equal(t, int64(r.d.log.Len()), journaled(r.d.Session))
-			if n%6 > 0 {
+			if n%12 > 0 {
 				continue
 			}
 			again := r.d.again(someRules)
