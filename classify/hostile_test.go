@@ -93,7 +93,7 @@ func TestHostileText(t *testing.T) {
 	}
 	h := newHeuristic(t)
 	for name, text := range hostile {
-		s := text(200_000)
+		s := text(100_000)
 		r, err := h.Classify(context.Background(), Input{Text: s, Request: s})
 		require.NoError(t, err)
 		assert.True(t, r.Type.Valid(), name)
