@@ -152,11 +152,7 @@ func TestLargeInputs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long under the race detector, and of one goroutine")
 	}
-	size := 10 << 20
-	if raceDetector {
-		size = 1 << 20
-	}
-	text := strings.Repeat("I changed a line of the parser and went on.\n", size/45) + hollow
+	text := strings.Repeat("I changed a line of the parser and went on.\n", 1<<20/45) + hollow
 	out, errs, status := sidecoach(t, strings.NewReader(text))
 	require.Equal(t, 0, status, errs)
 	assert.Contains(t, out, "deliver · rejected completion · low confidence", "only its end was read")
