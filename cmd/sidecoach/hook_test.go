@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -279,14 +280,14 @@ func TestWatchdog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				exited := time.Duration(0)
+				var exited atomic.Int64
 				parent := func() int {
 					if tt.orphan > 0 && time.Since(start) >= tt.orphan {
 						return 1
 					}
 					return 7
 				}
-				exit := func() { exited = time.Since(start) }
+				exit := func() { exited.Store(int64(time.Since(start))) }
 				err := watched(t.Context(), parent, exit, tt.do)
 				took := time.Since(start)
 				time.Sleep(parentCheck) // then it has seen that do has ended
@@ -296,7 +297,7 @@ func TestWatchdog(t *testing.T) {
 					assert.EqualError(t, err, tt.want)
 				}
 				assert.InDelta(t, tt.took.Seconds(), took.Seconds(), 0.2)
-				assert.InDelta(t, tt.exitsAt.Seconds(), exited.Seconds(), 0.2)
+				assert.InDelta(t, tt.exitsAt.Seconds(), time.Duration(exited.Load()).Seconds(), 0.2)
 			})
 		})
 	}
