@@ -270,7 +270,7 @@ func TestFollowAJournalThatIsTakenAway(t *testing.T) {
 
 // A process that rotates all the time loses a reader nothing but what two rotations took away.
 func TestReadWhileItIsWritten(t *testing.T) {
-	s := newStore(t, filestore.Options{JournalSize: 500})
+	s := newStore(t, filestore.Options{JournalSize: 2000})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
