@@ -117,7 +117,7 @@ func appendTo(f *os.File, line []byte) error {
 // unless it is valid JSON; blank lines always are. A missing folder or journal has no lines.
 //
 // If every is not 0, it goes on with what is appended, and with a folder and a journal that are made later, until ctx
-// is done, which is not an error then. It looks that often. It misses nothing unless two new journals are begun between
+// is done, which is not an error then. It looks that often. It misses nothing unless three new journals are begun between
 // two looks. It reads a file that was cut short from its beginning.
 //
 // Beside an error the line is nil. An error that wraps [ErrTooLarge] is one line, of more than 16 MiB. Any other error
@@ -153,18 +153,50 @@ func (r *reader) read() bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	var current, older *os.File
-	if err == nil {
-		defer root.Close()
-		current, err = openRegular(root, journalFile) // first: if it is renamed now, both are the same file
-	}
-	if err == nil && r.file == nil {
-		older, err = openRegular(root, olderFile)
-	}
 	if err != nil {
 		return r.fail(err)
 	}
-	return r.turnTo(older) && r.turnTo(current)
+	defer root.Close()
+	current, older, err := openJournal(root)
+	if err != nil {
+		return r.fail(err)
+	}
+	if isSame(r.file, current) { // the older file was read before it
+		older.Close()
+		older = nil
+	}
+	if !r.turnTo(older) {
+		current.Close()
+		return false
+	}
+	return r.turnTo(current)
+}
+
+// openJournal opens the two files of the journal, nil for one that is missing. No new journal was begun between the two.
+func openJournal(root *os.Root) (current, older *os.File, err error) {
+	for {
+		if current, err = openRegular(root, journalFile); err != nil {
+			return nil, nil, err
+		}
+		if older, err = openRegular(root, olderFile); err != nil {
+			current.Close()
+			return nil, nil, err
+		}
+		again, err := openRegular(root, journalFile)
+		settled := current == nil && again == nil || isSame(current, again)
+		again.Close() // of nil, too
+		if err != nil || settled {
+			return current, older, err
+		}
+		current.Close()
+		older.Close()
+	}
+}
+
+func isSame(a, b *os.File) bool {
+	info, err := a.Stat() // of nil, too
+	other, err2 := b.Stat()
+	return err == nil && err2 == nil && os.SameFile(info, other)
 }
 
 func (r *reader) fail(err error) bool {
@@ -174,13 +206,12 @@ func (r *reader) fail(err error) bool {
 
 // turnTo yields what the file of before still has, if f is another one, and then what is new in f. Nil has nothing.
 func (r *reader) turnTo(f *os.File) bool {
-	info, err := f.Stat()
+	info, err := f.Stat() // of nil, too
 	if err != nil {
 		return true
 	}
-	last, err := r.file.Stat() // of nil, too
-	same := err == nil && os.SameFile(last, info)
-	more := same || err != nil || r.lines(true)
+	same := isSame(r.file, f)
+	more := same || r.file == nil || r.lines(true)
 	r.file.Close()
 	if r.file = f; !same || info.Size() < r.offset {
 		r.offset = 0

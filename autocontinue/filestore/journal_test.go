@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -268,9 +270,40 @@ func TestFollowAJournalThatIsTakenAway(t *testing.T) {
 	f.want("third")
 }
 
+// Two new journals between two looks take nothing away: the file of the look before is still open, and the other two are
+// there.
+func TestFollowOverTwoNewJournals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, filestore.Options{JournalSize: 40})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var got []string
+		go func() {
+			for line, err := range filestore.ReadJournal(ctx, s.Dir(), time.Minute) {
+				assert.NoError(t, err)
+				got = append(got, string(line))
+			}
+		}()
+		appendLine(t, s, "line 0")
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, []string{"line 0"}, got)
+		want := slices.Clone(got)
+		for i := range 12 { // five a file
+			line := fmt.Sprint("line ", i+1)
+			appendLine(t, s, line)
+			want = append(want, line)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, want, got)
+	})
+}
+
 // A process that rotates all the time loses a reader nothing but what two rotations took away.
 func TestReadWhileItIsWritten(t *testing.T) {
-	s := newStore(t, filestore.Options{JournalSize: 2000})
+	s := newStore(t, filestore.Options{JournalSize: 500})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
