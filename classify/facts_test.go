@@ -165,8 +165,10 @@ func TestClaimedChecks(t *testing.T) {
 		"Fixed it. tsc is clean.": ClaimTypes,
 		"Committed and pushed to " +
 			"main.": ClaimPush, "Committed it.": ClaimCommit, "Opened a PR for it.": ClaimPullRequest,
-		"Alles korrigiert, alle Tests laufen durch.": ClaimTests, "已修复，所有测试都通过了。": ClaimTests, "已验证。": ClaimChecked,
-		"修正しました。テストはすべてパスしました。": ClaimTests, "Всё исправил, все тесты проходят.": ClaimTests,
+		"Alles korrigiert, alle Tests laufen durch.": ClaimTests, "已修复，所有测试都通过了。": ClaimTests,
+		"已验证。": ClaimChecked,
+		"修正しました。テストはすべてパスしました。":             ClaimTests,
+		"Всё исправил, все тесты проходят.": ClaimTests,
 	} {
 		r := judge(t, Input{Text: text})
 		assert.Contains(t, kinds(r, SignalClaim), want, "%s %+v", text, r.Signals)
@@ -184,7 +186,8 @@ func TestApprovals(t *testing.T) {
 		"de": "Ich habe die Module gelesen und einen Plan geschrieben.",
 		"es": "He leído los módulos y escrito un plan.", "pt": "Li os módulos e escrevi um plano.",
 		"fr": "J'ai lu les modules et écrit un plan.",
-		"cs": "Přečetl jsem moduly a napsal plán.", "ru": "Я прочитал модули и написал план.", "zh": "我看完了这些模块，并写好了计划。",
+		"cs": "Přečetl jsem moduly a napsal plán.", "ru": "Я прочитал модули и написал план.",
+		"zh": "我看完了这些模块，并写好了计划。",
 		"ja": "モジュールを読み、計画を書きました。",
 	}
 	list, err := os.ReadFile("testdata/approvals.txt")
@@ -216,7 +219,8 @@ func TestNoApprovals(t *testing.T) {
 		"You approved the plan, so I'll start with the parser now.",
 		"Fixed the redirect. Once you restart the server, you should see the login page.",
 		"Added both formats. Now when you export, you'll see all five files.",
-		"测试通过后我会继续修改第二个模块。", "ビルドが終わったら、テストを実行します。", "Sobald der Build fertig ist, starte ich die Tests.",
+		"测试通过后我会继续修改第二个模块。", "ビルドが終わったら、テストを実行します。",
+		"Sobald der Build fertig ist, starte ich die Tests.",
 	} {
 		assert.Equal(t, Status, judge(t, Input{Text: text}).Type, text)
 	}

@@ -601,7 +601,8 @@ func TestAnswersAndWaits(t *testing.T) {
 		{"Which of the milestones are done by now?", "- Milestone 1 (import): partially complete.\n" +
 			"  - Done: reader, validation.\n  - Pending: retries.\n- Milestone 2 (export): partially complete.\n" +
 			"  - Done: CSV.\n  - Pending: archive.", Completion, false},
-		{"继续", "**第 2 批已完成**（4 个文件）：\n\n- `list.css`：改为圆角。\n\n请验收列表页。确认后继续**第 3 批**。", Question, false},
+		{"继续", "**第 2 批已完成**（4 个文件）：\n\n- `list.css`：改为圆角。\n\n请验收列表页。确认后继续**第 3 批**。", Question,
+			false},
 		{"", "已新建 `types/user.ts`，已重构 `store/user.ts`。\n\n接下来将：\n- 替换旧字段\n- 运行 lint\n\n进度已记录，继续执行中。",
 			Status, false},
 		{"", "I removed the duplicate import. It should work now.", Status, true},

@@ -1,8 +1,8 @@
 // Package filestore keeps the state of sessions in a folder, for processes that live for one call: a stop hook, a line
 // of a shell script. Any number of them may use the folder at once.
 //
-// Start with [New]. The [Store] is an [autocontinue.Store]. [NewDocument] keeps a value of your own in the same folder, by
-// the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal] reads it.
+// Start with [New]. The [Store] is an [autocontinue.Store]. [NewDocument] keeps a value of your own in the same folder,
+// by the same rules. [Store.Journal] is a file to which each process appends its lines; [ReadJournal] reads it.
 // [WriteFile] replaces any other file as a whole.
 //
 // # The folder

@@ -29,7 +29,8 @@ var reports2kB = map[string]string{
 		strings.Repeat("- Aufruf in importer.go:120 geändert, damit die Reihenfolge der Kopfzeile bleibt\n", 22) +
 		"\nDie Tests sollten damit grün sein. Fertig.\n",
 	"Russian": "Импорт теперь сохраняет порядок столбцов.\n\n" +
-		strings.Repeat("- изменил вызов в importer.go:120, чтобы порядок заголовка сохранялся\n", 16) +
+		strings.Repeat("- изменил вызов в importer.go:120, чтобы порядок заголовка сохранялся\n",
+			16) +
 		"\nТесты должны теперь проходить. Готово.\n",
 	"Chinese": "导入现在保留列的顺序。\n\n" +
 		strings.Repeat("- 修改了 importer.go:120 中的调用，保留表头的顺序\n", 32) +

@@ -46,7 +46,10 @@ func FuzzSession(f *testing.F) {
 		)
 		box := &outbox{}
 		w := newWorld(t, Config{Agent: agent, Gate: policy, ApprovalTTL: 7 * time.Second}, Activities{
-			Agent: a, Outbox: box, Tools: map[string]Tool{"read": func(_ context.Context, args json.RawMessage) (json.RawMessage, error) { return args, nil }},
+			Agent: a, Outbox: box, Tools: map[string]Tool{"read": func(_ context.Context,
+				args json.RawMessage) (json.RawMessage, error) {
+				return args, nil
+			}},
 		})
 		ended := make(map[string]int) // how many effects there were when the human ended the turn
 		turn, sent := "", 0
