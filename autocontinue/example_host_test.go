@@ -72,6 +72,6 @@ func Example_host() {
 		}
 	}
 	// Output:
-	// to the agent: [System Coach] Finish anything that is left, then check that it works:…
+	// to the agent: [System Coach] First finish anything that is left. Check now that it w…
 	// to the human: Should I change the test that expects the old page?
 }

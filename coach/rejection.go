@@ -72,7 +72,8 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	case "failed", "hidden":
 		checks = nil // its own command, or none: that of another check would be false
 	case "", "unchecked":
-		if len(checks) == 0 && f.Criterion == "" && f.Hint == "" {
+		bare := f.Finding == "" && fitting == "any" && !slices.Contains(stated, classify.ClaimTests) // it may have no tests
+		if len(checks) == 0 && !bare && f.Criterion == "" && f.Hint == "" {
 			checks = work.own(fitting, in.Text)
 		}
 	}
