@@ -74,8 +74,7 @@ type element struct {
 	gap  bool
 	sure bool // a gap that no word of denial may stand in: "habe … nicht korrigiert" claims nothing
 	opt  bool
-	tail uint8  // endings of words: a bit for each of lexicon.endings
-	mask uint64 // of the last six bits of ids
+	tail uint8 // endings of words: a bit for each of lexicon.endings
 }
 
 // choices are alternatives: single words, sorted, and several words in a row, the longest first.
@@ -107,27 +106,9 @@ func (lex *lexicon) index() {
 			lex.questions = append(lex.questions, lex.vocab.words[id])
 		}
 	}
-	lex.byName, lex.kinds = make(map[string]int, len(lex.rules)), map[SignalKind]ruleSet{}
-	for i, r := range lex.rules {
-		name := string(r.kind) + "." + r.name
-		lex.byName[name] = i
-		lex.kinds[r.kind] |= 1 << i
-	}
 	for _, name := range [...]string{"question.condition", "hedge." + hedgeCannotCheck} {
 		if i, ok := lex.byName[name]; ok {
 			lex.kept |= 1 << i
-		}
-	}
-	lex.denial, lex.part = lex.byName["gap.denied"], lex.byName["gap.part"]
-	lex.exception, lex.condition = lex.byName["failure.exception"], lex.byName["question.condition"]
-	lex.tests = lex.byName["evidence."+string(EvidenceTests)]
-	lex.commit = lex.byName["evidence."+string(EvidenceCommit)]
-	lex.pullRequest = lex.byName["evidence."+string(EvidencePullRequest)]
-	for _, p := range lex.patterns {
-		for i := range p.elems {
-			for _, id := range p.elems[i].ids {
-				p.elems[i].mask |= 1 << (id % 64)
-			}
 		}
 	}
 	for v := range lex.starts {

@@ -171,9 +171,6 @@ func (e *element) fits(t *token) bool {
 	if e.any.has(t.kind) || e.tail&t.tail != 0 {
 		return true
 	}
-	if t.id == 0 || e.mask&(1<<(t.id%64)) == 0 {
-		return false
-	}
 	_, ok := slices.BinarySearch(e.ids, t.id)
 	return ok
 }

@@ -15,19 +15,21 @@ import (
 // phrases, unless it is nil. An error names file and line.
 func parseLexicon(fsys, phrases fs.FS, files []string) (*lexicon, error) {
 	p := lexiconParser{
-		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}},
+		lex:    &lexicon{vocab: newVocabulary(), byName: map[string]int{}, kinds: map[SignalKind]ruleSet{}},
 		shared: map[string]choices{},
 	}
+	lex := p.lex
 	for _, r := range [...]struct {
-		kind SignalKind
-		name string
+		index *int
+		kind  SignalKind
+		name  string
 	}{ // those that code finds signs of, phrases or not
-		{SignalGap, "denied"}, {SignalGap, "part"}, {SignalFailure, "exception"},
-		{SignalQuestion, "condition"},
-		{SignalEvidence, string(EvidenceTests)}, {SignalEvidence, string(EvidenceCommit)}, {SignalEvidence,
-			string(EvidencePullRequest)},
+		{&lex.denial, SignalGap, "denied"}, {&lex.part, SignalGap, "part"}, {&lex.exception, SignalFailure, "exception"},
+		{&lex.condition, SignalQuestion, "condition"}, {&lex.tests, SignalEvidence, string(EvidenceTests)},
+		{&lex.commit, SignalEvidence, string(EvidenceCommit)}, {&lex.pullRequest, SignalEvidence, string(EvidencePullRequest)},
 	} {
-		if _, err := p.ruleIndex(r.kind, r.name); err != nil {
+		var err error
+		if *r.index, err = p.ruleIndex(r.kind, r.name); err != nil {
 			return nil, err
 		}
 	}
@@ -188,6 +190,7 @@ func (p *lexiconParser) ruleIndex(kind SignalKind, name string) (int, error) {
 		}
 		p.lex.rules = append(p.lex.rules, rule{kind: kind, name: name, weight: 1})
 		p.lex.byName[full] = i
+		p.lex.kinds[kind] |= 1 << i
 	}
 	return i, nil
 }
