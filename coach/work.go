@@ -254,7 +254,7 @@ func (c changes) fitting() string {
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
-	case n["script"] > 0 && n["script"]+n["other"] == code && settings == 0:
+	case n["script"] > 0 && n["script"]+n["other"] == code && (settings == 0 || c.first == "script"):
 		return "script"
 	case code > 0:
 		return "any"
@@ -262,7 +262,7 @@ func (c changes) fitting() string {
 		return "build"
 	case n["config"] >= claimedWeight && n["data"] == 0, settings > 0 && c.seen:
 		return "config"
-	case n["docs"] > 0 && settings == 0 && !c.code, c.docs:
+	case n["docs"] > 0 && settings == n["data"] && n["docs"] >= settings && !c.code, c.docs:
 		return "docs"
 	}
 	return "any"
