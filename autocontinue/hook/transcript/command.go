@@ -34,7 +34,7 @@ type rule []string
 
 var commands = sync.OnceValue(func() *table {
 	t := &table{rules: make(map[string][]rule), lists: make(map[string][]string)}
-	for _, f := range rows(commandsText) {
+	for _, f := range rows("commands") {
 		switch f[0] {
 		case "named":
 			t.named = append(t.named, f[1:])

@@ -308,7 +308,7 @@ type tool struct {
 	patch string // a patch outside of the input
 }
 
-var toolRules = sync.OnceValue(func() [][]string { return rows(toolsText) })
+var toolRules = sync.OnceValue(func() [][]string { return rows("tools") })
 
 // kindOfTool returns the kind that tools.txt gives a tool, or an agent, by its name, letter case aside.
 func kindOfTool(name string, agent bool) string {

@@ -60,6 +60,10 @@ func (t Trace) Lack() string {
 type fold struct {
 	Trace
 
+	File   string `json:"file,omitempty"`
+	Offset int64  `json:"offset,omitempty"` // where the next line begins
+	Known  bool   `json:"known,omitempty"`  // a line was one of the host
+
 	Dir      string     `json:"dir,omitempty"` // where the agent works
 	Root     project    `json:"root,omitempty"`
 	Parts    []string   `json:"parts,omitempty"` // of the last message

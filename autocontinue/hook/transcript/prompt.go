@@ -63,7 +63,7 @@ const (
 // group for thanks, nudge, assent and answer each.
 var replyPattern = sync.OnceValue(func() *regexp.Regexp {
 	const gap = `[\s.,;:!?，。、！？…¡¿"'` + "`]+"
-	table := entries(repliesText)
+	table := entries("replies")
 	any := func(kind string) string { return "(?:" + strings.Join(table[kind], "|") + ")" }
 	phrase := "(" + any("thanks") + ")|(" + any("nudge") + ")|(" + any("assent") + ")|(" + any("answer") + ")"
 	end := "(?:$|" + gap + "|" + gap + any("join") + " )"

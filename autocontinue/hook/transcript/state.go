@@ -30,14 +30,7 @@ type Source struct {
 
 // State is what the lines of a transcript came to, up to an offset. The zero value has read nothing. It is JSON, to
 // be kept between two events, with secrets masked. A copy of a State must not be used beside the original.
-type State struct{ position }
-
-type position struct {
-	File   string `json:"file,omitempty"`
-	Offset int64  `json:"offset,omitempty"` // where the next line begins
-	Known  bool   `json:"known,omitempty"`  // a line was one of the host
-	fold
-}
+type State struct{ fold }
 
 // Expect says that the agent paused or that a prompt goes to it. Its next message comes after a prompt, ours or
 // another, so no message counts as new until a prompt is in the transcript.
@@ -105,7 +98,7 @@ func (s *State) readNew(ctx context.Context, src Source) error {
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
 	if src.Path != s.File || s.Offset > size { // another file, or one that was written anew
-		*s = State{position{File: src.Path, fold: fold{Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}}
+		*s = State{fold{File: src.Path, Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)

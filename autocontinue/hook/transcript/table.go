@@ -1,32 +1,22 @@
 package transcript
 
 import (
-	_ "embed"
+	"embed"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 )
 
-// Tables. Each begins with a comment that explains it.
-var (
-	//go:embed commands.txt
-	commandsText string
-	//go:embed files.txt
-	filesText string
-	//go:embed patterns.txt
-	patternsText string
-	//go:embed phrases.txt
-	phrasesText string
-	//go:embed replies.txt
-	repliesText string
-	//go:embed tools.txt
-	toolsText string
-)
+// The tables. Each begins with a comment that explains it.
+//
+//go:embed *.txt
+var tables embed.FS
 
 // rows returns the words of each line of a table, without comments.
-func rows(text string) (all [][]string) {
-	for line := range strings.Lines(text) {
+func rows(table string) (all [][]string) {
+	text, _ := tables.ReadFile(table + ".txt") // it is there
+	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) > 1 && f[0][0] != '#' {
 			all = append(all, f)
 		}
@@ -35,9 +25,10 @@ func rows(text string) (all [][]string) {
 }
 
 // entries returns the lines of a table by their first word, without it.
-func entries(text string) map[string][]string {
+func entries(table string) map[string][]string {
+	text, _ := tables.ReadFile(table + ".txt") // it is there
 	all := make(map[string][]string)
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		if kind, rest, ok := strings.Cut(strings.TrimRight(line, "\r\n"), " "); ok && kind != "#" {
 			all[kind] = append(all[kind], rest)
 		}
@@ -46,10 +37,11 @@ func entries(text string) map[string][]string {
 }
 
 var (
-	phrases  = sync.OnceValue(func() map[string][]string { return entries(phrasesText) })
+	files    = sync.OnceValue(func() map[string][]string { return entries("files") })
+	phrases  = sync.OnceValue(func() map[string][]string { return entries("phrases") })
 	patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 		all := make(map[string]*regexp.Regexp)
-		for name, list := range entries(patternsText) {
+		for name, list := range entries("patterns") {
 			all[name] = regexp.MustCompile(strings.Join(list, "|"))
 		}
 		return all
@@ -58,9 +50,7 @@ var (
 
 // isFile reports whether a name or an extension is of a kind of files.txt.
 func isFile(kind, name string) bool {
-	return slices.ContainsFunc(rows(filesText), func(row []string) bool {
-		return row[0] == kind && slices.Contains(row[1:], name)
-	})
+	return slices.ContainsFunc(files()[kind], func(row string) bool { return among(" "+row+" ", name) })
 }
 
 func isPhrase(kind, text string) bool { return slices.Contains(phrases()[kind], text) }

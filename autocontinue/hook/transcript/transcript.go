@@ -97,7 +97,7 @@ type Event struct {
 // of another format or of another session, and reports them with an error at the end of the file. Other errors come
 // from visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
-	w := &walk{visit: visit, session: t.name, state: &State{position{Known: true, fold: fold{Work: nothing()}}}}
+	w := &walk{visit: visit, session: t.name, state: &State{fold{Known: true, Work: nothing()}}}
 	l := newLines(ctx, t.r, 0, t.size)
 	unread, firstUnread, cutOff := 0, 0, false
 	for l.scan() {
