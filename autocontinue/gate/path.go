@@ -44,19 +44,16 @@ func parsePaths(paths []string) ([]string, error) {
 // holds reports whether a path is one of some files or folders, or below one.
 func (r *root) holds(paths []string, name string, allow bool) outcome {
 	if r == nil {
-		return unclear
+		return is(!allow)
 	}
 	if slices.Contains(strings.FieldsFunc(name, func(c rune) bool { return c == '/' || c == '\\' }), "..") {
 		return refused
 	}
-	at, ok := r.resolve(name)
-	if !ok {
-		return unclear
-	}
+	at, clear := r.resolve(name)
 	for _, p := range paths {
 		folder, ok := r.resolve(p)
-		if !ok {
-			return unclear
+		if !clear || !ok {
+			return is(!allow)
 		}
 		if !allow { // some file systems ignore case
 			at, folder = fold(at), fold(folder)

@@ -74,10 +74,9 @@ func isVague(pattern string) bool { return strings.Trim(pattern, "*_-.:/") == ""
 func (r rule) matches(root *root, body any) outcome {
 	result := yes
 	for _, c := range r.when {
-		switch o := c.holds(root, r.allows(), body); {
-		case o == no, o == unclear && r.allows():
+		if o := c.holds(root, r.allows(), body); o == no {
 			return no
-		case o == refused:
+		} else if o == refused {
 			result = refused
 		}
 	}
@@ -165,9 +164,15 @@ type outcome int
 const (
 	no outcome = iota
 	yes
-	unclear // the test cannot be made
 	refused // nothing of this kind passes, whatever the rule says
 )
+
+func is(holds bool) outcome {
+	if holds {
+		return yes
+	}
+	return no
+}
 
 // condition is one test of a body, at one place. README.md describes the tests.
 type condition struct {
@@ -232,33 +237,30 @@ func parseCondition(v any, top bool) (c condition, err error) {
 }
 
 func (c *condition) parseTest() (err error) {
-	fits, want := true, ""
+	_, isText := c.arg.(string)
+	number, isNumber := c.arg.(json.Number)
+	list, _ := c.arg.([]any)
 	texts := stringsIn(c.arg)
+	fits, want := true, ""
 	switch c.test {
 	case "equals":
 	case "exists":
-		_, fits = c.arg.(bool)
-		want = "true or false"
+		fits, want = c.arg == true || c.arg == false, "true or false"
 	case "one_of":
-		list, _ := c.arg.([]any)
 		fits, want = len(list) > 0, "a list of at least one value"
 	case "over", "under":
-		_, fits = c.arg.(json.Number)
-		want = "a number"
+		fits, want = isNumber, "a number"
 	case "count_over", "count_under":
-		n, _ := c.arg.(json.Number)
-		count, err := strconv.Atoi(string(n))
+		count, err := strconv.Atoi(string(number))
 		fits, want = err == nil && count >= 0, "a whole number from 0 up"
 	case "like":
-		_, fits = c.arg.(string)
-		want = "a string"
-	case "command", "path":
+		fits, want = isText, "a string"
+	case "command":
 		fits, want = texts != nil, "a string, or a list of strings"
-		if c.test == "path" {
-			c.paths, err = parsePaths(texts)
-		} else {
-			c.forms, err = parseForms(texts)
-		}
+		c.forms, err = parseForms(texts)
+	case "path":
+		fits, want = texts != nil, "a string, or a list of strings"
+		c.paths, err = parsePaths(texts)
 	case "any", "all":
 		c.element = new(condition)
 		*c.element, err = parseCondition(c.arg, false)
@@ -310,44 +312,37 @@ func parsePointer(text string) ([]string, error) {
 	return parts[1:], nil
 }
 
-// find follows a pointer. It returns yes and the value; no if an object or array has nothing there; or unclear if the
-// pointer leads through something else, or past a key that some readers treat as the named one.
-func find(v any, pointer []string) (any, outcome) {
+// find follows a pointer. found is false if an object or array has nothing there. clear is false if the pointer leads
+// through something else, or past a key that some readers treat as the named one.
+func find(v any, pointer []string) (value any, found, clear bool) {
 	for _, part := range pointer {
 		switch in := v.(type) {
 		case map[string]any:
-			member, ok := in[part]
-			if ok {
-				v = member
-				continue
+			if v, found = in[part]; !found {
+				isLike := func(key string) bool { return fold(key) == fold(part) }
+				return nil, false, !slices.ContainsFunc(slices.Collect(maps.Keys(in)), isLike)
 			}
-			for key := range in {
-				if fold(key) == fold(part) {
-					return nil, unclear
-				}
-			}
-			return nil, no
 		case []any:
 			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || strconv.Itoa(i) != part {
-				return nil, unclear
-			} else if i >= len(in) {
-				return nil, no
+			clear = err == nil && i >= 0 && strconv.Itoa(i) == part
+			if !clear || i >= len(in) {
+				return nil, false, clear
 			}
 			v = in[i]
 		default:
-			return nil, unclear
+			return nil, false, false
 		}
 	}
-	return v, yes
+	return v, true, true
 }
 
-// holds tests a body. If the rule allows, as allow says, what is unclear must not match.
+// holds tests a body. If the test cannot be made, it holds for a rule that asks or denies, and not for one that allows.
 func (c condition) holds(root *root, allow bool, body any) outcome {
-	v, found := find(body, c.pointer)
-	if c.test == "exists" && found != unclear {
-		return is(c.arg == (found == yes))
-	} else if found != yes {
+	unclear := is(!allow)
+	v, found, clear := find(body, c.pointer)
+	if c.test == "exists" && clear {
+		return is(c.arg == found)
+	} else if !found {
 		return unclear
 	}
 	text, isText := v.(string)
@@ -362,9 +357,9 @@ func (c condition) holds(root *root, allow bool, body any) outcome {
 	}
 	switch {
 	case test == "equals":
-		return isOneOf(v, []any{c.arg})
+		return isOneOf(v, []any{c.arg}, unclear)
 	case test == "one_of":
-		return isOneOf(v, c.arg.([]any))
+		return isOneOf(v, c.arg.([]any), unclear)
 	case test == "over" && isNumber:
 		return is(compare(n, c.arg.(json.Number)) > 0)
 	case test == "under" && isNumber:
@@ -383,25 +378,15 @@ func (c condition) holds(root *root, allow bool, body any) outcome {
 	return unclear
 }
 
-func is(holds bool) outcome {
-	if holds {
-		return yes
-	}
-	return no
-}
-
 // some tests each element. One with the outcome decides, which is yes or no, decides; otherwise the rest do.
 func (c condition) some(root *root, allow bool, list []any, decides outcome) outcome {
-	otherwise := is(decides == no)
-	result := otherwise
+	result := is(decides == no)
 	for _, element := range list {
-		switch o := c.element.holds(root, allow, element); {
-		case o == refused:
+		switch c.element.holds(root, allow, element) {
+		case refused:
 			return refused
-		case o == decides:
+		case decides:
 			result = decides
-		case o == unclear && result == otherwise:
-			result = unclear
 		}
 	}
 	return result
@@ -409,7 +394,7 @@ func (c condition) some(root *root, allow bool, list []any, decides outcome) out
 
 // isOneOf compares a value with a list. It is unclear if no value of the list has its type: some readers treat "5" as
 // 5. A list of null alone fits every type. It is also unclear if the keys differ in case only.
-func isOneOf(v any, list []any) outcome {
+func isOneOf(v any, list []any, unclear outcome) outcome {
 	result, similar := unclear, false
 	exact, loose := sum(v, asIs), sum(v, fold)
 	for _, one := range list {

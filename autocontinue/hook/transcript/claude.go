@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,11 +23,9 @@ func readClaude(v value, id string, subagent bool) (l line) {
 	switch {
 	case speaks && side != subagent:
 		return l
-	case speaks && kind == "assistant":
-		l.claudeAnswer(v, cmp.Or(v.text("uuid"), id))
 	case speaks:
-		l.claudeUser(v)
-	case kind == "attachment" && side == subagent:
+		l.claudeMessage(v, cmp.Or(v.text("uuid"), id))
+	case kind == "attachment" && side == subagent && v.text("attachment", "type") == "queued_command":
 		l.claudeQueued(v.at("attachment"))
 	}
 	if name := v.text("permissionMode"); name != "" && !subagent {
@@ -43,56 +42,42 @@ func claudeBlocks(content value) []value {
 	return content.list()
 }
 
-// claudeAnswer reads a line of the model, or one that Claude Code wrote in its name: that the turn broke, or, where a
-// session is resumed, that nothing was to be said.
-func (l *line) claudeAnswer(v value, id string) {
-	group := cmp.Or(v.text("message", "id"), id)
-	synthetic := v.text("message", "model") == "<synthetic>"
-	for _, b := range claudeBlocks(v.at("message", "content")) {
-		switch b.text("type") {
-		case "text":
-			said := strings.TrimSpace(b.text("text"))
-			if said != "" && !(synthetic && (said == "No response requested." || said == "(no content)")) {
-				broke := synthetic || v.isTrue("isApiErrorMessage")
-				l.add(entry{kind: message, id: id, group: group, text: b.text("text"), broke: broke})
-			}
-		case "tool_use":
-			t := tool{id: b.text("id"), name: b.text("name"), input: b.at("input")}
-			l.add(entry{kind: call, group: group, tool: t})
-		}
-	}
-}
-
 // isHuman reports whether the human wrote a prompt, by what Claude Code says of its origin.
 func isHuman(v value) bool {
 	return !v.isTrue("isMeta") && (v.text("origin", "kind") == "" || v.text("origin", "kind") == "human")
 }
 
-func (l *line) claudeUser(v value) {
+// claudeMessage reads a line to or of the model, or one that Claude Code wrote in its name: that the turn broke, or,
+// where a session is resumed, that nothing was to be said.
+func (l *line) claudeMessage(v value, id string) {
+	group, answers := cmp.Or(v.text("message", "id"), id), v.text("type") == "assistant"
+	synthetic := v.text("message", "model") == "<synthetic>"
+	broke := synthetic || v.isTrue("isApiErrorMessage")
 	var words []string
 	results := false
 	for _, b := range claudeBlocks(v.at("message", "content")) {
-		switch b.text("type") {
-		case "text":
-			words = append(words, b.text("text"))
-		case "tool_result":
+		switch kind, said := b.text("type"), b.text("text"); {
+		case kind == "text" && !answers:
+			words = append(words, said)
+		case kind == "text" && !blank(said) && !(synthetic && isPhrase("claude-nothing", strings.TrimSpace(said))):
+			l.add(entry{kind: message, id: id, group: group, text: said, broke: broke})
+		case kind == "tool_use" && answers:
+			t := tool{id: b.text("id"), name: b.text("name"), input: b.at("input")}
+			l.add(entry{kind: call, group: group, tool: t})
+		case kind == "tool_result" && !answers:
 			results = true
 			l.add(entry{kind: outcome, result: claudeResult(b, v.at("toolUseResult"))})
 		}
 	}
-	switch turn := v.text("promptId"); {
-	case v.isTrue("isCompactSummary"):
+	if v.isTrue("isCompactSummary") && !answers {
 		l.add(entry{kind: notice, summary: true})
-	case len(words) > 0:
-		l.add(claudeWords(strings.Join(words, "\n"), turn, !isHuman(v) || results))
+	} else if len(words) > 0 {
+		l.add(claudeWords(strings.Join(words, "\n"), v.text("promptId"), !isHuman(v) || results))
 	}
 }
 
 // claudeQueued reads what the agent was told between two calls: the human's words, or that a task has ended.
 func (l *line) claudeQueued(a value) {
-	if a.text("type") != "queued_command" {
-		return
-	}
 	e := claudeWords(a.words("prompt"), "", false)
 	isPrompt := cmp.Or(a.text("commandMode"), "prompt") == "prompt" && isHuman(a)
 	if e.result.ended != "" || e.kind == human && !blank(e.text) && isPrompt {
@@ -147,21 +132,18 @@ func claudeResult(b, used value) result {
 		r.running, _, _ = strings.Cut(rest, "\n")
 	}
 	status := used.text("status")
-	switch status {
-	case "async_launched":
-		r.running = cmp.Or(r.running, used.text("agentId"))
-	case "running":
-		r.running = cmp.Or(r.running, "task")
-	}
+	r.running = cmp.Or(r.running, map[string]string{"async_launched": used.text("agentId"), "running": "task"}[status])
 	r.task = r.running != "" && status != "running"
 	failure := strings.TrimPrefix(strings.TrimSpace(r.output), "Error: ")
-	if !r.failed {
+	rest, exited := strings.CutPrefix(failure, "Exit code ")
+	switch {
+	case !r.failed:
 		r.status(0)
-	} else if rest, ok := strings.CutPrefix(failure, "Exit code "); ok {
+	case exited:
 		r.readStatus(rest)
 		r.stopped = r.stopped || strings.Contains(clip(rest, 200), "Command timed out")
 		_, r.output, _ = strings.Cut(rest, "\n")
-	} else {
+	default:
 		r.stopped = r.stopped || pattern("claude-stopped").MatchString(failure)
 		r.denied = pattern("claude-denied").MatchString(failure)
 	}
@@ -179,26 +161,22 @@ func readCursor(v value, id string) (l line) {
 	}
 	l.known = true
 	var said []string
-	var calls []entry
 	for i, b := range claudeBlocks(v.at("message", "content")) {
 		switch {
 		case b.text("type") == "text" && !blank(b.text("text")):
 			said = append(said, b.text("text"))
-		case b.text("type") == "tool_use": // an answer with calls is not the last
+		case b.text("type") == "tool_use" && role == "assistant": // an answer with calls is not the last
 			callID := id + "/" + strconv.Itoa(i)
-			calls = append(calls,
-				entry{kind: call, tool: tool{id: callID, name: b.text("name"), input: b.at("input")}},
-				entry{kind: outcome, result: result{id: callID, running: "?"}})
+			l.add(entry{kind: call, tool: tool{id: callID, name: b.text("name"), input: b.at("input")}})
+			l.add(entry{kind: outcome, result: result{id: callID, running: "?"}})
 		}
 	}
 	text := strings.Join(said, "\n")
 	switch {
 	case role == "user":
 		l.add(entry{kind: human, id: id, text: cmp.Or(strings.TrimSpace(find("user-query", text)), text)})
-		return l
 	case text != "":
-		l.add(entry{kind: message, id: id, group: id, text: text})
+		l.entries = slices.Insert(l.entries, 0, entry{kind: message, id: id, group: id, text: text})
 	}
-	l.entries = append(l.entries, calls...)
 	return l
 }

@@ -13,16 +13,27 @@ func readCodex(v value, id string) (l line) {
 	if l.known = isPhrase("codex-line", kind) && item.isObject(); !l.known {
 		return l
 	}
+	if kind == "response_item" || kind == "event_msg" {
+		kind += " " + item.text("type")
+	}
 	switch kind {
-	case "response_item":
-		l.codexItem(item, id)
-	case "event_msg":
-		switch item.text("type") {
-		case "turn_aborted":
-			l.add(entry{kind: abort})
-		case "task_complete":
-			l.add(entry{kind: ended})
+	case "response_item message":
+		l.codexMessage(item, id)
+	case "response_item function_call", "response_item local_shell_call", "response_item custom_tool_call":
+		t := tool{id: item.text("call_id"), name: cmp.Or(item.text("name"), "shell"), patch: item.text("input")}
+		if args, ok := parse([]byte(item.text("arguments"))); ok {
+			t.input = args
+		} else {
+			t.input = item.at("action")
 		}
+		l.add(entry{kind: call, tool: t})
+	case "response_item function_call_output", "response_item custom_tool_call_output",
+		"response_item local_shell_call_output":
+		l.add(entry{kind: outcome, result: codexResult(item.text("call_id"), item.at("output"))})
+	case "event_msg turn_aborted":
+		l.add(entry{kind: abort})
+	case "event_msg task_complete":
+		l.add(entry{kind: ended})
 	case "session_meta":
 		l.session, l.dir = item.text("id"), item.text("cwd")
 	case "compacted":
@@ -34,21 +45,6 @@ func readCodex(v value, id string) (l line) {
 		}
 	}
 	return l
-}
-
-func (l *line) codexItem(c value, id string) {
-	switch c.text("type") {
-	case "message":
-		l.codexMessage(c, id)
-	case "function_call", "local_shell_call", "custom_tool_call":
-		t := tool{id: c.text("call_id"), name: cmp.Or(c.text("name"), "shell"), input: c.at("action"), patch: c.text("input")}
-		if in, ok := parse([]byte(c.text("arguments"))); ok {
-			t.input = in
-		}
-		l.add(entry{kind: call, tool: t})
-	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		l.add(entry{kind: outcome, result: codexResult(c.text("call_id"), c.at("output"))})
-	}
 }
 
 // codexMessage reads a message. A user message is the human's, a hook's, or one of many that Codex writes itself.

@@ -26,7 +26,18 @@ func readCopilot(v value, id string) (l line) {
 	case "session.start":
 		l.session, l.dir = d.text("sessionId"), d.text("context", "cwd")
 	case "user.message":
-		l.copilotPrompt(d, v.text("id"))
+		e := entry{kind: human, id: v.text("id"), text: d.text("content")}
+		typed := among(" user cli ", cmp.Or(d.text("source"), "user")) && !d.isTrue("isAutopilotContinuation")
+		if !typed || strings.HasPrefix(strings.TrimSpace(e.text), "<skill-context") {
+			e.kind = notice
+			if isOurFeedback(e.text) {
+				e.kind = feedback
+			}
+		}
+		l.add(e)
+		if name := d.text("agentMode"); name != "" {
+			l.add(entry{kind: mode, text: name})
+		}
 	case "assistant.message":
 		say(d.text("content"))
 		for _, r := range d.list("toolRequests") { // an answer with calls is not the last
@@ -57,21 +68,6 @@ func (l *line) copilotCall(c value, name string) {
 		t.input = in
 	}
 	l.add(entry{kind: call, tool: t})
-}
-
-func (l *line) copilotPrompt(d value, id string) {
-	e := entry{kind: human, id: id, text: d.text("content")}
-	typed := among(" user cli ", cmp.Or(d.text("source"), "user"))
-	if !typed || d.isTrue("isAutopilotContinuation") || strings.HasPrefix(strings.TrimSpace(e.text), "<skill-context") {
-		e.kind = notice
-		if isOurFeedback(e.text) {
-			e.kind = feedback
-		}
-	}
-	l.add(e)
-	if m := d.text("agentMode"); m != "" {
-		l.add(entry{kind: mode, text: m})
-	}
 }
 
 // copilotResult reads what became of a call. A shell's exit status stands in a field of its own or, before that, in the

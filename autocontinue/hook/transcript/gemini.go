@@ -87,20 +87,18 @@ func (l *line) geminiMessage(m value, kind string) {
 	if kind != "gemini" && kind != "user" {
 		return
 	}
-	calls := 0
-	if m.has("toolCalls") {
-		parts = nil
-		for _, c := range m.list("toolCalls") {
-			l.geminiCall(c, id)
-			calls++
-		}
+	calls := m.list("toolCalls")
+	for _, c := range calls {
+		l.geminiCall(c, id)
 	}
 	for _, p := range parts { // calls in the content itself, and the results of calls
-		if c := p.at("functionCall"); c.isObject() {
-			l.geminiCall(c, id)
-			calls++
+		c, r := p.at("functionCall"), p.at("functionResponse")
+		if m.has("toolCalls") || !c.isObject() && !r.isObject() {
+			continue
 		}
-		if r := p.at("functionResponse"); r.isObject() {
+		calls = append(calls, p)
+		l.geminiCall(c, id)
+		if r.isObject() {
 			told := r.at("response")
 			done := result{id: r.text("id"), output: told.text("output")}
 			if told.text("error") != "" {
@@ -108,10 +106,9 @@ func (l *line) geminiMessage(m value, kind string) {
 			}
 			done.geminiShell()
 			l.add(entry{kind: outcome, result: done})
-			calls++
 		}
 	}
-	if kind == "user" && (calls == 0 || !blank(said)) {
+	if kind == "user" && (len(calls) == 0 || !blank(said)) {
 		shown, _ := geminiContent(m.at("displayContent"))
 		l.geminiPrompt(id, said, shown)
 	}
