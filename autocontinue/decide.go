@@ -189,7 +189,12 @@ func (s State) known(o Output, resets int) (Decision, State, bool) {
 		} else if was.Reason != r.Reason {
 			before = s // opening the turn superseded it
 		}
-		return r.replay(o), before, true
+		d := r.Decision
+		d.Replayed, d.Degraded = true, slices.Clone(d.Degraded)
+		if r.Text != foldedDigest(o.Text) {
+			d.Degraded = append(d.Degraded, "output ID: it came with another text; this is the decision about the first one")
+		}
+		return d, before, true
 	}
 
 	d := Decision{Continues: s.used(o)}
@@ -229,13 +234,17 @@ func (s *State) settle(o Output, d Decision) Decision {
 	case Continue:
 		s.Continues = d.Continues
 		s.history.Sent = digestOf("message", strings.TrimSpace(d.Message))
-	case Deliver:
-		if t := s.turn(); o.Run != "" {
-			t.Shown = push(t.Shown, reportOf(o), maxShown)
-		}
 	}
-	if o.Run != "" && (d.Action == Continue || d.Reason == "completion") {
-		s.closeRun(o)
+	if o.Run != "" {
+		t, r := s.turn(), reportOf(o)
+		if d.Action == Deliver {
+			t.Shown = push(t.Shown, r, maxShown)
+		}
+		if d.Action == Continue || d.Reason == "completion" { // the run is closed
+			s.HandedOver = s.HandedOver || len(t.Closed) == maxClosed
+			r.Bytes = 0
+			t.Closed = push(t.Closed, r, maxClosed)
+		}
 	}
 	if o.ID != "" {
 		s.record(o, d)

@@ -86,16 +86,12 @@ func (s State) wasRejected(o Output, r classify.Result) bool {
 	r.WasRejectedCompletion = true // as if: what would it lack?
 	complete := len(r.Missing(o.seen())) == 0
 	return slices.ContainsFunc(s.history.Gaps, func(g gap) bool {
-		return g.Rejected && g.Text == text && !g.isAnswered(shown, complete)
-	})
-}
-
-// isAnswered reports whether one of the shown kinds of evidence is new to the rejection g: a kind that it asked for, or
-// a kind that it did not have if it asked for none, or if the claim is complete now.
-func (g gap) isAnswered(shown []classify.EvidenceKind, complete bool) bool {
-	return slices.ContainsFunc(shown, func(k classify.EvidenceKind) bool {
-		fresh := (len(g.Missing) == 0 || complete) && !slices.Contains(g.Shown, k)
-		return fresh || slices.Contains(g.Missing, k)
+		// Evidence is new to a rejection if it asked for this kind, or if it did not have this kind and asked for none, or
+		// if the claim is complete now.
+		isNew := func(k classify.EvidenceKind) bool {
+			return slices.Contains(g.Missing, k) || (len(g.Missing) == 0 || complete) && !slices.Contains(g.Shown, k)
+		}
+		return g.Rejected && g.Text == text && !slices.ContainsFunc(shown, isNew)
 	})
 }
 

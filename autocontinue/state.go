@@ -248,14 +248,6 @@ func (s State) earlier(o Output) (closed, reported, shown bool) {
 	return closed, reported, shown
 }
 
-// closeRun remembers that o's run had its one continuation, or its completion.
-func (s *State) closeRun(o Output) {
-	t, r := s.turn(), reportOf(o)
-	s.HandedOver = s.HandedOver || len(t.Closed) == maxClosed
-	r.Bytes = 0
-	t.Closed = push(t.Closed, r, maxClosed)
-}
-
 func reportOf(o Output) report {
 	return report{digestOf("run", o.Run), foldedDigest(o.Text), digestOf("text", o.Text)}
 }
@@ -299,14 +291,4 @@ func (r record) superseded() record {
 		}
 	}
 	return r
-}
-
-// replay returns the decision that r records, for o.
-func (r record) replay(o Output) Decision {
-	d := r.Decision
-	d.Replayed, d.Degraded = true, slices.Clone(d.Degraded)
-	if r.Text != foldedDigest(o.Text) {
-		d.Degraded = append(d.Degraded, "output ID: it came with another text; this is the decision about the first one")
-	}
-	return d
 }

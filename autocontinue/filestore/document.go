@@ -16,6 +16,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,7 +116,8 @@ func (d *Document[T]) Update(ctx context.Context, fn func(T) (T, error)) error {
 		return err
 	}
 	defer root.Close()
-	unlock, err := d.store.lock(ctx, root, lockOf(d.key))
+	first, _ := strconv.ParseUint(d.key[:2], 16, 8) // documents in one folder have the same lock, one of 64
+	unlock, err := d.store.lock(ctx, root, fmt.Sprintf("%s/%02x", lockFolder, first%64))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -169,12 +168,6 @@ const (
 	journalLock = lockFolder + "/journal"
 	lockPause   = 4 * time.Millisecond // between two tries to get a lock
 )
-
-// lockOf returns the lock of a document, one of 64. Documents in one folder, named as their keys begin, have the same.
-func lockOf(key string) string {
-	b, _ := strconv.ParseUint(key[:2], 16, 8) // a key is hexadecimal
-	return fmt.Sprintf("%s/%02x", lockFolder, b%64)
-}
 
 // lock takes a lock and returns the function that releases it. It waits until ctx is done, and at most LockTimeout.
 func (s *Store) lock(ctx context.Context, root *os.Root, name string) (unlock func(), err error) {

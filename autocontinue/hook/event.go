@@ -38,8 +38,6 @@ var kinds = map[string]kind{
 	"UserPromptSubmit": prompted, "BeforeAgent": prompted, "beforeSubmitPrompt": prompted, "afterAgentResponse": printed,
 }
 
-func (k kind) isPause() bool { return k == stopped || k == subagentStopped || k == broke }
-
 // event is what a host reports, in one form for all hosts. A field that a host does not have is zero.
 type event struct {
 	host Host

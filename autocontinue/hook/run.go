@@ -75,13 +75,14 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 	e.Message.text = strings.ToValidUTF8(said[max(0, len(said)-maxText):], "")
 	e.Prompt.text = strings.ToValidUTF8(asked[:min(len(asked), maxText)], "")
 	s := &session{event: e, cfg: cfg}
-	if !e.kind.isPause() {
-		if e.kind != other {
-			err = s.hear(ctx)
-		}
-		return e.answer(autocontinue.Decision{}, ""), err
+	var d autocontinue.Decision
+	switch e.kind {
+	case other:
+		return e.answer(d, ""), nil
+	case prompted, printed:
+		return e.answer(d, ""), s.hear(ctx)
 	}
-	d, err := s.pause(ctx)
+	d, err = s.pause(ctx)
 	if err != nil || s.shadow {
 		d = autocontinue.Decision{}
 	}

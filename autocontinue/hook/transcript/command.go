@@ -230,7 +230,7 @@ func (t *table) afterFlags(words []string) []string {
 			return rest
 		case slices.Contains(t.lists["values"], w) && len(rest) > 1:
 			rest = rest[1:]
-		case strings.HasPrefix(w, "-"), isAssignment(w), w == "$()": // "env $(cat .env) cmd"
+		case strings.HasPrefix(w, "-"), pattern("assignment").MatchString(w), w == "$()": // "env $(cat .env) cmd"
 		default:
 			return words
 		}
@@ -238,8 +238,6 @@ func (t *table) afterFlags(words []string) []string {
 	}
 	return nil
 }
-
-func isAssignment(w string) bool { return pattern("assignment").MatchString(w) }
 
 const (
 	maxScope = 20  // words

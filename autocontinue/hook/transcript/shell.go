@@ -113,12 +113,16 @@ func (w *walker) stmt(s *syntax.Stmt) (effects []effect) {
 	case nil:
 	case *syntax.CallExpr:
 		effects = w.within(c)
-		if len(c.Args) > 0 {
-			effects = append(effects, w.call(w.words(c.Args), input, writes)...)
-			writes = nil
-		} else {
-			w.assign(c.Assigns)
+		var words []string
+		for _, arg := range c.Args {
+			words = append(words, w.word(arg))
 		}
+		if words == nil {
+			w.assign(c.Assigns)
+			break
+		}
+		effects = append(effects, w.call(words, input, writes)...)
+		writes = nil
 	case *syntax.DeclClause:
 		effects = w.within(c)
 		w.assign(c.Args)
@@ -243,14 +247,6 @@ func (w *walker) assign(assigns []*syntax.Assign) {
 			w.note("$"+a.Name.Value, value)
 		}
 	}
-}
-
-func (w *walker) words(args []*syntax.Word) []string {
-	var words []string
-	for _, a := range args {
-		words = append(words, w.word(a))
-	}
-	return words
 }
 
 // word returns a word without its quotes. What the shell puts in place of a command is "$()".
