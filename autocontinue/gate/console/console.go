@@ -68,7 +68,14 @@ func New(cfg Config) (*Console, error) {
 	if err := c.loadRules(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	c.unwatch = cfg.Session.Watch(func(gate.Event) { c.each((*client).signal) })
+	c.unwatch = cfg.Session.Watch(func(gate.Event) {
+		c.each(func(cl *client) {
+			select {
+			case cl.news <- struct{}{}:
+			default:
+			}
+		})
+	})
 	c.mux = c.routes()
 	return c, nil
 }

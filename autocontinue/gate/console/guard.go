@@ -2,12 +2,24 @@ package console
 
 import (
 	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
 // contentPolicy lets the page load its own files and talk to its own server, and nothing else. With trusted types, no
@@ -47,22 +59,16 @@ func (c *Console) refusal(r *http.Request) string {
 	if changes && len(origin) != 1 || len(origin) > 1 {
 		return "a request that changes something must name its origin"
 	}
-	if len(origin) == 1 && !sameOrigin(origin[0], r) {
+	if len(origin) == 1 && !strings.EqualFold(origin[0], "https://"+r.Host) &&
+		!(r.TLS == nil && strings.EqualFold(origin[0], "http://"+r.Host)) {
 		return "a page of another origin may not ask this"
 	}
-	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "", "same-origin", "none":
-	default:
-		// A link elsewhere may open the page, which shows nothing by itself.
-		if changes || r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-			return "a page of another site may not ask this"
-		}
+	// A link elsewhere may open the page, which shows nothing by itself.
+	opens := !changes && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	if own := []string{"", "same-origin", "none"}; !opens && !slices.Contains(own, r.Header.Get("Sec-Fetch-Site")) {
+		return "a page of another site may not ask this"
 	}
 	return ""
-}
-
-func sameOrigin(origin string, r *http.Request) bool {
-	return strings.EqualFold(origin, "https://"+r.Host) || r.TLS == nil && strings.EqualFold(origin, "http://"+r.Host)
 }
 
 func loopback(name string) bool { return name == "localhost" || net.ParseIP(name).IsLoopback() }
@@ -131,4 +137,213 @@ func (c *Console) mayAsk(name string) bool {
 	p.left--
 	c.paces[name] = p
 	return true
+}
+
+const (
+	signInTime = 12 * time.Hour
+	maxName    = 64
+)
+
+// signIns knows who may come in: whoever has a link that nobody used, or a cookie of a name that is invited.
+type signIns struct {
+	file string
+
+	mu      sync.Mutex
+	links   map[string]string  // names, by the hash of a token that was not used yet
+	invited map[string]bool    // names
+	valid   map[string]visitor // by the hash of a cookie
+}
+
+// visitor is who has a cookie.
+type visitor struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
+	hash  string    // of the cookie
+}
+
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+func loadSignIns(file string, now time.Time) (*signIns, error) {
+	s := &signIns{
+		file: file, links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor),
+	}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &s.valid)
+	} else if errors.Is(err, fs.ErrNotExist) { // also without a name
+		err = nil
+	}
+	if err == nil {
+		err = s.save(s.valid, now) // a file that cannot be written shows now
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sign-ins in %s: %w; remove the file to sign everybody out", file, err)
+	}
+	return s, nil
+}
+
+// save keeps the cookies that hold; if it cannot, nothing changes. s is locked, or nobody else knows it yet.
+func (s *signIns) save(valid map[string]visitor, now time.Time) error {
+	maps.DeleteFunc(valid, func(_ string, v visitor) bool { return !now.Before(v.Until) })
+	data, err := json.Marshal(valid)
+	if err == nil {
+		err = replaceFile(s.file, data)
+	}
+	if err == nil {
+		s.valid = valid
+	}
+	return err
+}
+
+// Invite returns the address, beginning with the console's path, of a link that signs one browser in under a name:
+// the name in that person's decisions, at most 64 bytes. It works once, as long as the Console lives. Put the scheme
+// and host of the server before it, and hand it to that person alone. Invite everybody before the console serves: who
+// signed in before a restart still is, if the new Console invites the name again.
+func (c *Console) Invite(name string) (string, error) {
+	switch {
+	case name == "" || name != strings.TrimSpace(name) || len(name) > maxName:
+		return "", fmt.Errorf("console: name %q: it must have 1 to %d bytes, and no space at its ends", name, maxName)
+	case plaintext.Visible(name) != name || strings.ContainsFunc(name, plaintext.IsInvisible):
+		return "", fmt.Errorf("console: name %q: it has characters that cannot be seen", name)
+	case slices.Contains([]string{byPolicy, byUnaudited, byFile}, strings.ToLower(name)):
+		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
+	}
+	token := rand.Text()
+	s := c.signIns
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.links[hashOf(token)], s.invited[name] = name, true
+	return c.cfg.Path + "/#token=" + token, nil
+}
+
+// cookieName has the port in it. Browsers do not tell cookies apart by it: two consoles on one machine would sign each
+// other's people out.
+func cookieName(r *http.Request) string {
+	if port := (&url.URL{Host: r.Host}).Port(); port != "" {
+		return "sidecoach_console_" + port
+	}
+	return "sidecoach_console"
+}
+
+// visitor returns who sent a request.
+func (c *Console) visitor(r *http.Request) (visitor, bool) {
+	for _, ck := range r.CookiesNamed(cookieName(r)) {
+		if v, ok := c.signIns.lookup(hashOf(ck.Value), c.cfg.Now()); ok {
+			return v, true
+		}
+	}
+	return visitor{}, false
+}
+
+func (s *signIns) lookup(hash string, now time.Time) (visitor, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, ok := s.valid[hash]
+	v.hash = hash
+	return v, ok && now.Before(v.Until) && s.invited[v.Name]
+}
+
+func (s *signIns) bearer(token string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.links[hashOf(token)]
+}
+
+// signIn uses up a token and returns a new cookie, in place of the one that the browser has.
+func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name, ok := s.links[hashOf(token)]
+	if !ok {
+		return "", problem{"unknown", "This link does not sign anybody in. A link works once: ask the host for a new one."}
+	}
+	cookie = rand.Text()
+	valid := maps.Clone(s.valid)
+	delete(valid, had.hash)
+	valid[hashOf(cookie)] = visitor{Name: name, Until: now.Add(signInTime)}
+	if err = s.save(valid, now); err == nil {
+		delete(s.links, hashOf(token))
+	}
+	return cookie, err
+}
+
+// signOut ends a cookie, also every copy of it, even if that cannot be kept.
+func (s *signIns) signOut(v visitor, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.valid, v.hash)
+	return s.save(s.valid, now)
+}
+
+// signedIn lets those in who have a cookie, but not too often.
+func (c *Console) signedIn(next func(http.ResponseWriter, *http.Request, visitor) (any, error)) http.HandlerFunc {
+	return answering(func(w http.ResponseWriter, r *http.Request) (any, error) {
+		who, ok := c.visitor(r)
+		switch {
+		case !ok:
+			return nil, problem{"unknown", "sign in with a link of the host"}
+		case !c.mayAsk(who.Name):
+			return nil, problem{"rate", "too many requests; wait a second"}
+		}
+		return next(w, r, who)
+	})
+}
+
+func (c *Console) login(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in struct {
+		Token  string `json:"token"`
+		Switch bool   `json:"switch"` // sign in as another person than now
+	}
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&in)
+	if err != nil || r.Header.Get("Content-Type") != "application/json" {
+		return nil, problem{"input", `send {"token":"…"} as application/json`}
+	}
+	// Wrong tokens, which have no name, are bounded for all together. So nobody can keep others out by guessing.
+	name := c.signIns.bearer(in.Token)
+	had, isIn := c.visitor(r)
+	switch {
+	case !c.mayAsk(name):
+		return nil, problem{"rate", "too many attempts to sign in; wait a few seconds"}
+	case name != "" && isIn && had.Name != name && !in.Switch:
+		return nil, problem{"other", fmt.Sprintf("This browser is signed in as %s. The link is for %s.", had.Name, name)}
+	}
+	cookie, err := c.signIns.signIn(in.Token, had, c.cfg.Now())
+	if err != nil {
+		return nil, fmt.Errorf("sign in: %w", err)
+	}
+	c.closePages(had)
+	c.setCookie(w, r, cookie, int(signInTime/time.Second))
+	return map[string]string{"name": name}, nil
+}
+
+func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, value string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: value, Path: c.cfg.Path, MaxAge: seconds,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https:"), // a proxy may have ended the TLS
+	})
+}
+
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) (any, error) {
+	if who, ok := c.visitor(r); ok {
+		err := c.signIns.signOut(who, c.cfg.Now())
+		c.closePages(who)
+		if err != nil {
+			return nil, fmt.Errorf("sign out: %w", err)
+		}
+	}
+	c.setCookie(w, r, "", -1)
+	return struct{}{}, nil
+}
+
+// closePages ends every page that a cookie opened.
+func (c *Console) closePages(who visitor) {
+	c.each(func(cl *client) {
+		if cl.hash == who.hash {
+			cl.end()
+		}
+	})
 }
