@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -120,41 +121,29 @@ func checkTool(name string) error {
 // readBody reads the body of a subject of that kind or, without a kind, the result of a tool. It returns the text that
 // the session keeps, of at most limit bytes, and its value.
 func readBody(kind Kind, data []byte, limit int) (body json.RawMessage, v any, err error) {
-	if err = checkSize(data, limit); err == nil {
+	if len(data) <= limit {
 		v, err = readJSON(data)
 	}
 	object, isObject := v.(map[string]any)
-	switch {
-	case err != nil:
+	_, isText := object["text"].(string)
+	isOther := func(key string) bool { return key != "text" && key != "a2ui" }
+	switch body = data; {
+	case len(data) > limit, err != nil:
 	case kind != "" && !isObject:
 		err = &bodyError{0, "the body is not a JSON object"}
 	case kind != Response:
 		body = compact(data)
-	default:
-		if body, err = joinResponse(splitResponse(data)), checkResponse(object); err == nil {
-			err = checkSize(body, limit) // control characters became escapes
-		}
+	case slices.ContainsFunc(slices.Collect(maps.Keys(object)), isOther):
+		err = &bodyError{0, "a response has only text and a2ui"}
+	case !isText:
+		err = &bodyError{0, "a response needs text, a string"}
+	default: // control characters become escapes
+		body = joinResponse(splitResponse(data))
+	}
+	if err == nil && len(body) > limit {
+		err = fmt.Errorf("%w: the body has %d bytes; the limit is %d", ErrInput, len(body), limit)
 	}
 	return body, v, err
-}
-
-func checkResponse(object map[string]any) error {
-	for key := range object {
-		if key != "text" && key != "a2ui" {
-			return &bodyError{0, "a response has only text and a2ui"}
-		}
-	}
-	if _, ok := object["text"].(string); !ok {
-		return &bodyError{0, "a response needs text, a string"}
-	}
-	return nil
-}
-
-func checkSize(data []byte, limit int) error {
-	if len(data) > limit {
-		return fmt.Errorf("%w: the body has %d bytes; the limit is %d", ErrInput, len(data), limit)
-	}
-	return nil
 }
 
 // answer is the body of a response, which an event holds in two parts.

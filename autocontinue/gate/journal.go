@@ -144,15 +144,12 @@ type Event struct {
 
 // Status returns the status that the event gives to its item. It is empty for events that give none.
 func (e Event) Status() Status {
-	if status, ok := statuses[e.Type]; ok {
-		return status
-	}
 	for status, typ := range eventTypes[e.Kind] {
 		if typ == e.Type {
 			return status
 		}
 	}
-	return ""
+	return statuses[e.Type]
 }
 
 func (e Event) clone() Event {

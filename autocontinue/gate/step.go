@@ -24,10 +24,7 @@ import (
 // the same text again, after it was denied, is a new item. Errors: ErrInput, ErrIllegal, ErrJournal.
 func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 	if err = sub.check(); err == nil {
-		sub.Body, _, err = readBody(sub.Kind, sub.Body, s.options.MaxBody)
-	}
-	if err == nil {
-		err = s.schema(sub)
+		sub, _, err = s.accept(sub)
 	}
 	if err != nil {
 		return item, err
@@ -55,15 +52,17 @@ func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 	return item, err
 }
 
-func (s *Session) schema(sub Subject) error {
-	if s.options.Schema == nil {
-		return nil
+// accept returns a subject with its body as the session keeps it, and the value of that, unless Options.Schema refuses.
+func (s *Session) accept(sub Subject) (_ Subject, v any, err error) {
+	sub.Body, v, err = readBody(sub.Kind, sub.Body, s.options.MaxBody)
+	if err == nil && s.options.Schema != nil {
+		asked := sub
+		asked.Body = slices.Clone(sub.Body)
+		if err = s.options.Schema(asked); err != nil {
+			err = fmt.Errorf("%w: %w", ErrInput, err)
+		}
 	}
-	sub.Body = slices.Clone(sub.Body)
-	if err := s.options.Schema(sub); err != nil {
-		return fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	return nil
+	return sub, v, err
 }
 
 // earlier returns the item of the same proposal made before, or nil.
@@ -241,13 +240,12 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 	case Edit:
 		var v any
 		judged = it.Subject
-		d.Body, v, err = readBody(it.Kind, d.Body, s.options.MaxBody)
+		judged.Body = d.Body
+		judged, v, err = s.accept(judged)
 		if old, e := readJSON(it.Body); err == nil && e == nil && sum(v, asIs) == sum(old, asIs) {
 			err = fmt.Errorf("%w: the edit changes nothing: approve the item instead", ErrInput)
 		}
-		if judged.Body = d.Body; err == nil {
-			err = s.schema(judged)
-		}
+		d.Body = judged.Body
 	case Respond:
 		if d.Body, _, err = readBody("", d.Body, s.options.MaxBody); err == nil && it.Kind != Tool {
 			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
@@ -280,14 +278,14 @@ func (s *Session) step(
 }
 
 // peek returns an item. Its bodies never change, so that they can be read with the session unlocked.
-func (s *Session) peek(id string) (Item, error) {
+func (s *Session) peek(id string) (item Item, err error) {
 	s.lock()
 	defer s.mu.Unlock()
 	it, err := s.st.item(id)
-	if err != nil {
-		return Item{}, err
+	if err == nil {
+		item = *it
 	}
-	return *it, nil
+	return item, err
 }
 
 func (d Decision) check() error {
