@@ -21,7 +21,6 @@ import (
 // Console is the handler. It is safe for concurrent use.
 type Console struct {
 	cfg      Config
-	signIns  *signIns
 	changing sync.Mutex // one change of the rules at a time
 	kept     string     // what the policy file has
 	unwatch  func()
@@ -33,6 +32,9 @@ type Console struct {
 	mu      sync.Mutex
 	clients map[*client]struct{}
 	paces   map[string]pace
+	links   map[string]string  // names, by the hash of a token that was not used yet
+	invited map[string]bool    // names
+	valid   map[string]visitor // by the hash of a cookie
 }
 
 var goodPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
@@ -57,15 +59,15 @@ func New(cfg Config) (*Console, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	signIns, err := loadSignIns(cfg.SignIns, cfg.Now())
-	if err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
 	c := &Console{
-		cfg: cfg, signIns: signIns, history: rand.Text(),
-		clients: make(map[*client]struct{}), paces: make(map[string]pace),
+		cfg: cfg, history: rand.Text(), clients: make(map[*client]struct{}), paces: make(map[string]pace),
+		links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor),
 	}
-	if err := c.loadRules(); err != nil {
+	err := c.loadSignIns()
+	if err == nil {
+		err = c.loadRules()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	c.unwatch = cfg.Session.Watch(func(gate.Event) {

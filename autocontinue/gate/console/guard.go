@@ -16,7 +16,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -144,16 +143,6 @@ const (
 	maxName    = 64
 )
 
-// signIns knows who may come in: whoever has a link that nobody used, or a cookie of a name that is invited.
-type signIns struct {
-	file string
-
-	mu      sync.Mutex
-	links   map[string]string  // names, by the hash of a token that was not used yet
-	invited map[string]bool    // names
-	valid   map[string]visitor // by the hash of a cookie
-}
-
 // visitor is who has a cookie.
 type visitor struct {
 	Name  string    `json:"name"`
@@ -166,34 +155,30 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func loadSignIns(file string, now time.Time) (*signIns, error) {
-	s := &signIns{
-		file: file, links: make(map[string]string), invited: make(map[string]bool), valid: make(map[string]visitor),
-	}
-	data, err := os.ReadFile(file)
+func (c *Console) loadSignIns() error {
+	data, err := os.ReadFile(c.cfg.SignIns)
 	if err == nil {
-		err = json.Unmarshal(data, &s.valid)
-	} else if errors.Is(err, fs.ErrNotExist) { // also without a name
-		err = nil
+		err = json.Unmarshal(data, &c.valid)
 	}
-	if err == nil {
-		err = s.save(s.valid, now) // a file that cannot be written shows now
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // also without a name
+		err = c.saveSignIns(c.valid) // a file that cannot be written shows now
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sign-ins in %s: %w; remove the file to sign everybody out", file, err)
+		return fmt.Errorf("sign-ins in %s: %w; remove the file to sign everybody out", c.cfg.SignIns, err)
 	}
-	return s, nil
+	return nil
 }
 
-// save keeps the cookies that hold; if it cannot, nothing changes. s is locked, or nobody else knows it yet.
-func (s *signIns) save(valid map[string]visitor, now time.Time) error {
+// saveSignIns keeps the cookies that hold; if it cannot, nothing changes. c is locked, or nobody else knows it yet.
+func (c *Console) saveSignIns(valid map[string]visitor) error {
+	now := c.cfg.Now()
 	maps.DeleteFunc(valid, func(_ string, v visitor) bool { return !now.Before(v.Until) })
 	data, err := json.Marshal(valid)
 	if err == nil {
-		err = replaceFile(s.file, data)
+		err = replaceFile(c.cfg.SignIns, data)
 	}
 	if err == nil {
-		s.valid = valid
+		c.valid = valid
 	}
 	return err
 }
@@ -212,10 +197,9 @@ func (c *Console) Invite(name string) (string, error) {
 		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
 	}
 	token := rand.Text()
-	s := c.signIns
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.links[hashOf(token)], s.invited[name] = name, true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.links[hashOf(token)], c.invited[name] = name, true
 	return c.cfg.Path + "/#token=" + token, nil
 }
 
@@ -231,51 +215,51 @@ func cookieName(r *http.Request) string {
 // visitor returns who sent a request.
 func (c *Console) visitor(r *http.Request) (visitor, bool) {
 	for _, ck := range r.CookiesNamed(cookieName(r)) {
-		if v, ok := c.signIns.lookup(hashOf(ck.Value), c.cfg.Now()); ok {
+		if v, ok := c.lookup(hashOf(ck.Value)); ok {
 			return v, true
 		}
 	}
 	return visitor{}, false
 }
 
-func (s *signIns) lookup(hash string, now time.Time) (visitor, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v, ok := s.valid[hash]
+func (c *Console) lookup(hash string) (visitor, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.valid[hash]
 	v.hash = hash
-	return v, ok && now.Before(v.Until) && s.invited[v.Name]
+	return v, ok && c.cfg.Now().Before(v.Until) && c.invited[v.Name]
 }
 
-func (s *signIns) bearer(token string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.links[hashOf(token)]
+func (c *Console) bearer(token string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.links[hashOf(token)]
 }
 
 // signIn uses up a token and returns a new cookie, in place of the one that the browser has.
-func (s *signIns) signIn(token string, had visitor, now time.Time) (cookie string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name, ok := s.links[hashOf(token)]
+func (c *Console) signIn(token string, had visitor) (cookie string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name, ok := c.links[hashOf(token)]
 	if !ok {
 		return "", problem{"unknown", "This link does not sign anybody in. A link works once: ask the host for a new one."}
 	}
 	cookie = rand.Text()
-	valid := maps.Clone(s.valid)
+	valid := maps.Clone(c.valid)
 	delete(valid, had.hash)
-	valid[hashOf(cookie)] = visitor{Name: name, Until: now.Add(signInTime)}
-	if err = s.save(valid, now); err == nil {
-		delete(s.links, hashOf(token))
+	valid[hashOf(cookie)] = visitor{Name: name, Until: c.cfg.Now().Add(signInTime)}
+	if err = c.saveSignIns(valid); err == nil {
+		delete(c.links, hashOf(token))
 	}
 	return cookie, err
 }
 
 // signOut ends a cookie, also every copy of it, even if that cannot be kept.
-func (s *signIns) signOut(v visitor, now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.valid, v.hash)
-	return s.save(s.valid, now)
+func (c *Console) signOut(v visitor) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.valid, v.hash)
+	return c.saveSignIns(c.valid)
 }
 
 // signedIn lets those in who have a cookie, but not too often.
@@ -302,7 +286,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, problem{"input", `send {"token":"…"} as application/json`}
 	}
 	// Wrong tokens, which have no name, are bounded for all together. So nobody can keep others out by guessing.
-	name := c.signIns.bearer(in.Token)
+	name := c.bearer(in.Token)
 	had, isIn := c.visitor(r)
 	switch {
 	case !c.mayAsk(name):
@@ -310,7 +294,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (any, error) {
 	case name != "" && isIn && had.Name != name && !in.Switch:
 		return nil, problem{"other", fmt.Sprintf("This browser is signed in as %s. The link is for %s.", had.Name, name)}
 	}
-	cookie, err := c.signIns.signIn(in.Token, had, c.cfg.Now())
+	cookie, err := c.signIn(in.Token, had)
 	if err != nil {
 		return nil, fmt.Errorf("sign in: %w", err)
 	}
@@ -329,7 +313,7 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, value string
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) (any, error) {
 	if who, ok := c.visitor(r); ok {
-		err := c.signIns.signOut(who, c.cfg.Now())
+		err := c.signOut(who)
 		c.closePages(who)
 		if err != nil {
 			return nil, fmt.Errorf("sign out: %w", err)

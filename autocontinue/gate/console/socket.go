@@ -111,7 +111,7 @@ func (c *Console) listen(ctx context.Context, cl *client) {
 		if err != nil {
 			return
 		}
-		if _, ok := c.signIns.lookup(cl.hash, c.cfg.Now()); !ok {
+		if _, ok := c.lookup(cl.hash); !ok {
 			return
 		}
 		// What a command brought about is seen before its reply.
