@@ -1,6 +1,7 @@
 package autocontinue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,15 +67,9 @@ func New(cfg Config) (*AutoContinue, error) {
 	if err := cfg.Policy.check(); err != nil {
 		return nil, err
 	}
-	if cfg.Store == nil {
-		cfg.Store = NewMemoryStore(0)
-	}
-	if cfg.Skills == nil {
-		cfg.Skills = skills.NewRegistry(skills.Builtin()...)
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Store = cmp.Or[Store](cfg.Store, NewMemoryStore(0))
+	cfg.Skills = cmp.Or(cfg.Skills, skills.NewRegistry(skills.Builtin()...))
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return &AutoContinue{cfg: cfg, queue: queue{lines: make(map[string]*line)}}, nil
 }
 

@@ -172,10 +172,7 @@ func (p Policy) check() error {
 }
 
 func (p Policy) maxContinues() int {
-	if p.MaxContinues == 0 {
-		return DefaultMaxContinues
-	}
-	return min(max(p.MaxContinues, 0), limitContinues)
+	return min(max(cmp.Or(p.MaxContinues, DefaultMaxContinues), 0), limitContinues)
 }
 
 func (p Policy) minConfidence() float64 {

@@ -384,24 +384,15 @@ func (m *MemoryStore) Update(ctx context.Context, session string, fn func(State)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e, known := m.sessions[session]
-	next, err := fn(e.state)
-	if err == nil && !known {
-		err = m.makeRoom()
-	}
-	if err == nil {
-		m.sessions[strings.Clone(session)] = memory{next, time.Now()} // the string may be part of a large message
-	}
-	return err
-}
-
-// makeRoom forgets a session if the store is full.
-func (m *MemoryStore) makeRoom() error {
 	if m.sessions == nil {
 		m.sessions = make(map[string]memory)
 	}
-	most := cmp.Or(max(m.max, 0), defaultSessions)
-	if len(m.sessions) >= most {
+	e, known := m.sessions[session]
+	next, err := fn(e.state)
+	if err != nil {
+		return err
+	}
+	if most := cmp.Or(max(m.max, 0), defaultSessions); !known && len(m.sessions) >= most {
 		oldest := slices.MinFunc(slices.Collect(maps.Keys(m.sessions)), func(a, b string) int {
 			return m.sessions[a].used.Compare(m.sessions[b].used)
 		})
@@ -411,5 +402,6 @@ func (m *MemoryStore) makeRoom() error {
 		}
 		delete(m.sessions, oldest)
 	}
+	m.sessions[strings.Clone(session)] = memory{next, time.Now()} // the string may be part of a large message
 	return nil
 }

@@ -182,6 +182,14 @@ func (s *Session) locked(do func() error) (news []Event, watchers []*func(Event)
 	return news, s.watchers, err
 }
 
+// change runs an operation that is about no subject, unless its arguments are bad.
+func (s *Session) change(now time.Time, bad error, do func(time.Time) error) error {
+	if bad != nil {
+		return bad
+	}
+	return s.op(now, Subject{}, func(now time.Time, _ verdict) error { return do(now) })
+}
+
 // Judge is [Policy.Judge], and resolves paths in Options.Root.
 func (s *Session) Judge(p Policy, sub Subject) (status Status, rule string) {
 	v := p.judge(s.root, sub)
@@ -231,10 +239,7 @@ func checkBy(by string) error {
 // SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are
 // approved, redeemed, or proposed again. Errors: ErrInput, ErrJournal.
 func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
-	if err := cmp.Or(checkBy(by), s.checkPolicy(p)); err != nil {
-		return err
-	}
-	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
+	return s.change(now, cmp.Or(checkBy(by), s.checkPolicy(p)), func(now time.Time) error {
 		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
 	})
 }
@@ -251,10 +256,7 @@ func read[T any](s *Session, f func(*state) T) T {
 
 // SetAudited says whether people are asked from now on. It is like SetPolicy.
 func (s *Session) SetAudited(now time.Time, by string, on bool) error {
-	if err := checkBy(by); err != nil {
-		return err
-	}
-	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
+	return s.change(now, checkBy(by), func(now time.Time) error {
 		names := map[bool]string{true: "on", false: "off"}
 		change := "auditing: " + names[s.st.audited] + " → " + names[on]
 		return s.write(now, Event{Type: auditChanged, By: by, Audited: &on, Changes: []string{change}})
@@ -267,23 +269,17 @@ func (s *Session) Audited() bool { return read(s, func(st *state) bool { return 
 // Finish ends a run that gives no response, in any phase; what is open is withdrawn. reason is for people and may be
 // empty. Again it does nothing. Errors: ErrInput, ErrIllegal (there is no such run, or it was denied), ErrJournal.
 func (s *Session) Finish(now time.Time, run, reason string) error {
-	return s.endRun(now, run, "", reason, finished)
+	return s.endRun(now, run, "", reason, finished, nil)
 }
 
 // StopRun is Finish because a person says so. A call that executes goes on, and may bring its result. A run that is
 // finished is ErrIllegal.
 func (s *Session) StopRun(now time.Time, run, by, reason string) error {
-	if err := checkBy(by); err != nil {
-		return err
-	}
-	return s.endRun(now, run, by, reason, stopped)
+	return s.endRun(now, run, by, reason, stopped, checkBy(by))
 }
 
-func (s *Session) endRun(now time.Time, id, by, reason string, p Phase) error {
-	if err := checkText("reason", reason, maxReason); err != nil {
-		return err
-	}
-	return s.op(now, Subject{}, func(now time.Time, _ verdict) error {
+func (s *Session) endRun(now time.Time, id, by, reason string, p Phase, bad error) error {
+	return s.change(now, cmp.Or(bad, checkText("reason", reason, maxReason)), func(now time.Time) error {
 		switch was := s.st.runs[id].phase(); {
 		case was == noRun:
 			return fmt.Errorf("%w: no run of that ID was staged", ErrIllegal)

@@ -181,7 +181,7 @@ func (s *Session) limit(it *Item) []Event {
 // what it denied, oldest first, also before an error. The host calls it now and then; other operations see for
 // themselves whether their own item is due. Errors: ErrInput, ErrJournal.
 func (s *Session) Expire(now time.Time) (items []Item, err error) {
-	err = s.op(now, Subject{}, func(now time.Time, _ verdict) error {
+	err = s.change(now, nil, func(now time.Time) error {
 		for _, it := range s.st.list(func(it *Item) bool { return it.due(now) }) {
 			if err := s.overdue(now, it); err != nil {
 				return err
