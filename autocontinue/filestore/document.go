@@ -261,44 +261,37 @@ func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error
 	return nil
 }
 
-const (
-	maxLooked  = 16             // files that are looked at, for each new file
-	minBetween = 24 * time.Hour // two looks that remove a file
-)
+const minBetween = 24 * time.Hour // two looks that remove a file
 
-// sweep removes files that nobody used for MaxAge. It looks at a few files of a folder, whose lock the caller holds:
-// they all have the same. What fails is left for the next time.
+var oursToSweep = regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
+
+// sweep removes files of a folder that nobody used for MaxAge, by their last change: at the first look a file is marked,
+// and removed at one that is a day later. A use in between takes the mark away. The caller holds the lock of the folder's
+// files: they all have the same. What fails is left for the next time.
 func (s *Store) sweep(root *os.Root, dir string) {
-	files, _ := fs.ReadDir(root.FS(), dir)
-	isOurs := regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
-	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return !isOurs.MatchString(f.Name()) })
-	rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-	for _, f := range files[:min(len(files), maxLooked)] {
-		s.sweepFile(root, dir+"/"+f.Name())
-	}
-}
-
-// sweepFile removes a file that is too old, by its last change: at the first look it is marked, and removed at one that
-// is a day later. A use in between takes the mark away.
-func (s *Store) sweepFile(root *os.Root, name string) {
 	now := s.opts.Now()
-	info, err := root.Lstat(name)
-	if err != nil || now.Sub(info.ModTime()) <= s.opts.MaxAge {
-		return
-	}
-	var e envelope
-	isTemp := strings.HasSuffix(name, ".tmp") // a killed process left it
-	if data, err := s.readFile(root, name); !isTemp && (err != nil || json.Unmarshal(data, &e) != nil || e.Format != format) {
-		return // who uses it will set it aside
-	}
-	between := now.Sub(e.Unused)
-	switch {
-	case isTemp, !e.Unused.IsZero() && between >= minBetween:
-		_ = root.Remove(name)
-	case e.Unused.IsZero() || between < 0: // marked by a wrong clock
-		e.Unused = now.UTC()
-		if s.write(root, name, e) == nil {
-			_ = root.Chtimes(name, info.ModTime(), info.ModTime()) // so that it is looked at again
+	files, _ := fs.ReadDir(root.FS(), dir)
+	for _, f := range files {
+		name := dir + "/" + f.Name()
+		info, err := root.Lstat(name)
+		if err != nil || now.Sub(info.ModTime()) <= s.opts.MaxAge || !oursToSweep.MatchString(f.Name()) {
+			continue
+		}
+		var e envelope
+		data, err := s.readFile(root, name)
+		unreadable := err != nil || json.Unmarshal(data, &e) != nil || e.Format != format
+		between := now.Sub(e.Unused)
+		switch {
+		case strings.HasSuffix(name, ".tmp"): // a killed process left it
+			_ = root.Remove(name)
+		case unreadable: // who uses it will set it aside
+		case !e.Unused.IsZero() && between >= minBetween:
+			_ = root.Remove(name)
+		case e.Unused.IsZero() || between < 0: // marked by a wrong clock
+			e.Unused = now.UTC()
+			if s.write(root, name, e) == nil {
+				_ = root.Chtimes(name, info.ModTime(), info.ModTime()) // so that it is looked at again
+			}
 		}
 	}
 }

@@ -103,9 +103,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadDeadline(time.Now().Add(c.cfg.limits.read))
 	conn.SetWriteDeadline(time.Now().Add(c.cfg.limits.read + 2*c.cfg.limits.write))
 	if c.closed.Load() {
-		refuse(w, problem{"closed", "the console is shutting down"})
+		answer(w, nil, problem{"closed", "the console is shutting down"})
 	} else if why := c.refusal(r); why != "" {
-		refuse(w, problem{"forbidden", why})
+		answer(w, nil, problem{"forbidden", why})
 	} else {
 		c.mux.ServeHTTP(w, r)
 	}

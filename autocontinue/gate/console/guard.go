@@ -75,27 +75,27 @@ func loopback(name string) bool { return name == "localhost" || net.ParseIP(name
 // answering writes what a handler returns: an error that the page can show, or data unless it is nil.
 func answering(next func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if data, err := next(w, r); err != nil {
-			refuse(w, problemOf(err))
-		} else if data != nil {
-			answer(w, http.StatusOK, data)
-		}
+		data, err := next(w, r)
+		answer(w, data, err)
 	}
 }
 
-func refuse(w http.ResponseWriter, p problem) {
-	status := map[string]int{
-		"input": http.StatusBadRequest, "unknown": http.StatusUnauthorized, "forbidden": http.StatusForbidden,
-		"missing": http.StatusNotFound, "other": http.StatusConflict, "rate": http.StatusTooManyRequests,
-		"closed": http.StatusServiceUnavailable,
-	}[p.Code]
-	answer(w, cmp.Or(status, http.StatusInternalServerError), map[string]any{"error": p})
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(encode(v))
+func answer(w http.ResponseWriter, data any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		p := problemOf(err)
+		data = map[string]any{"error": p}
+		status = cmp.Or(map[string]int{
+			"input": http.StatusBadRequest, "unknown": http.StatusUnauthorized, "forbidden": http.StatusForbidden,
+			"missing": http.StatusNotFound, "other": http.StatusConflict, "rate": http.StatusTooManyRequests,
+			"closed": http.StatusServiceUnavailable,
+		}[p.Code], http.StatusInternalServerError)
+	}
+	if data != nil {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(status)
+		w.Write(encode(data))
+	}
 }
 
 // limits bound what a client can ask of the server.
