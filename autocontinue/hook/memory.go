@@ -42,16 +42,14 @@ type memory struct {
 
 // heard returns the memory after an event that is not a pause. What the agent printed is kept until its pause comes.
 func (m memory) heard(e event) memory {
-	switch {
+	m.Printed, m.PrintedIn = "", ""
+	switch text := e.Message.text; {
 	case e.fromHuman(m):
 		m.Turns++
-		m.Began, m.Rested, m.Printed, m.PrintedIn = cmp.Or(m.Began, e.Dir), false, "", ""
+		m.Began, m.Rested = cmp.Or(m.Began, e.Dir), false
 		m.Transcript.Sent(false)
 	case e.kind == printed:
-		text := e.Message.text
 		m.Printed, m.PrintedIn = strings.ToValidUTF8(text[max(0, len(text)-maxPrinted):], ""), e.Generation
-	default:
-		m.Printed, m.PrintedIn = "", ""
 	}
 	if e.kind == prompted {
 		m.Transcript.Expect()
@@ -71,13 +69,13 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 }
 
 func (m memory) again(id string) memory {
-	if id == "" {
-		return m
+	switch id {
+	case "":
+	case m.ID:
+		m.Same++
+	default:
+		m.ID, m.Same = id, 1
 	}
-	if id != m.ID {
-		m.ID, m.Same = id, 0
-	}
-	m.Same++
 	return m
 }
 

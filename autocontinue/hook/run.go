@@ -245,13 +245,12 @@ func Replay(
 		m     memory
 		shown *Moment // not shown yet: the human may still speak
 	)
-	flush := func() error {
-		if shown == nil {
-			return nil
+	flush := func() (err error) {
+		if last := shown; last != nil {
+			shown = nil
+			err = show(*last)
 		}
-		last := *shown
-		shown = nil
-		return show(last)
+		return err
 	}
 	long, err = t.Walk(ctx, func(w transcript.Event) (err error) {
 		e := event{host: Host(t.Format), kind: stopped, Session: w.Session, Agent: w.Agent, Dir: w.Dir}

@@ -140,7 +140,7 @@ func (e *effect) edit(w *walker, files ...string) {
 			at = w.dir + "/x"
 		}
 		switch {
-		case isScratch(f):
+		case isFile("artifact", baseName(strings.TrimSuffix(f, "/"))), pattern("scratch").MatchString(f):
 		case !w.project.holds(at):
 			e.Elsewhere = true
 		default:

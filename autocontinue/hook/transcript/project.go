@@ -36,7 +36,7 @@ func (p project) holds(file string) bool {
 		file = slashed(home) + file[1:]
 	}
 	switch {
-	case isTemporary(file) && !isTemporary(string(p)):
+	case pattern("temporary").MatchString(file+"/") && !pattern("temporary").MatchString(string(p)+"/"):
 		return false
 	case !rooted(file) || p == "" || below(string(p), file):
 		return true
@@ -82,14 +82,6 @@ func slashed(name string) string {
 func hasDrive(name string) bool { return pattern("drive").MatchString(name) }
 
 func rooted(name string) bool { return strings.HasPrefix(name, "/") || hasDrive(name) }
-
-// isTemporary reports whether a file lies where systems keep temporary files.
-func isTemporary(name string) bool { return pattern("temporary").MatchString(name + "/") }
-
-// isScratch reports whether a file does not belong to a project by its name: a device, a log, what a build makes.
-func isScratch(name string) bool {
-	return isFile("artifact", baseName(strings.TrimSuffix(name, "/"))) || pattern("scratch").MatchString(name)
-}
 
 // isCode reports whether an edit of a file needs a check.
 func isCode(name string) bool {

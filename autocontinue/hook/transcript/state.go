@@ -297,7 +297,9 @@ func (f *fold) prompt(text, turn string) bool {
 		return false
 	}
 	f.Request, f.Turn, f.Continues, f.Continued, f.Echoes = clip(text, maxRequest), turn, 0, false, false
-	f.Work.prompt(text)
+	if ReadReply(text) == replyOther { // a new request: the human takes the work as it is
+		f.Work.checked()
+	}
 	return true
 }
 

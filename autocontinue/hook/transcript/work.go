@@ -16,12 +16,9 @@ const (
 
 // work folds what the agent did into facts. Facts have three values: an unknown effect makes known facts unknown.
 type work struct {
-	Edited  classify.Edited `json:"edited,omitempty"`
-	Session classify.Edited `json:"session,omitempty"`
-	Files   []string        `json:"files,omitempty"`
-	Made    []string        `json:"made,omitempty"` // files that the agent made as a whole
-	Checks  []check         `json:"checks,omitempty"`
-	Ran     []string        `json:"ran,omitempty"` // the commands that tested, built or linted
+	classify.Work          // without its checks; Ran has all commands that tested, built or linted
+	Made          []string `json:"made,omitempty"` // files that the agent made as a whole
+	Checks        []check  `json:"checks,omitempty"`
 }
 
 // check is a check since the last edit.
@@ -31,7 +28,9 @@ type check struct {
 	Running string                `json:"running,omitempty"` // the name of the background command
 }
 
-func nothing() work { return work{Edited: classify.EditedNone, Session: classify.EditedNone} }
+func nothing() work {
+	return work{Work: classify.Work{Edited: classify.EditedNone, Session: classify.EditedNone}}
+}
 
 // forget makes all facts unknown but those that nothing can change: the code that was edited in the session.
 func (w *work) forget() {
@@ -39,13 +38,6 @@ func (w *work) forget() {
 		w.Session = classify.EditedUnknown
 	}
 	w.Edited, w.Checks = classify.EditedUnknown, nil
-}
-
-// prompt begins a turn. With a new request, the human takes the work as it is.
-func (w *work) prompt(words string) {
-	if ReadReply(words) == replyOther {
-		w.Edited, w.Files = classify.EditedNone, nil
-	}
 }
 
 func (w *work) apply(p project, effects []effect, r result) {
@@ -170,10 +162,11 @@ func latest(list []string, n int, items ...string) []string {
 }
 
 func (w *work) facts() classify.Work {
-	f := classify.Work{Edited: w.Edited, Session: w.Session, Files: slices.Clone(w.Files)}
-	if w.Edited == classify.EditedCode && len(w.Checks) == 0 {
-		f.Ran = slices.Clone(w.Ran)
+	f := w.Work
+	if f.Files = slices.Clone(f.Files); w.Edited != classify.EditedCode || len(w.Checks) > 0 {
+		f.Ran = nil
 	}
+	f.Ran = slices.Clone(f.Ran)
 	for _, c := range w.Checks {
 		f.Checks = append(f.Checks, classify.Check{Command: c.Name, Kind: c.Check, Outcome: c.Outcome})
 	}
