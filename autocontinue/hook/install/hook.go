@@ -105,12 +105,6 @@ func (h Hook) Files(project bool, home string, getenv func(string) string) []str
 	return []string{filepath.Join(home, "."+string(h.Host), of.User)}
 }
 
-// shell is how a host runs a command line on a system.
-type shell struct {
-	quote         func(word string) string
-	before, after string // the program and its arguments
-}
-
 // What stands around a command keeps its failure from the agent: a missing program exits with 127 and a crashed Go
 // program with 2, and hosts read one of them, or both, as "block".
 //
@@ -122,42 +116,45 @@ const (
 	geminiAfter  = " <&3 & } 3<&0; wait $! || exit 0"
 )
 
-// shellOf returns the shell that a host uses on a system. On Windows that is Git Bash for Claude Code, the command
-// interpreter for Codex, and PowerShell for the others. Cursor takes a success without an answer for a fault and goes
-// on after an exit status of 1.
-func shellOf(h hook.Host, system string) shell {
+// shell returns how the shell that the host uses on a system quotes a word, and what stands before and after a command.
+// On Windows that is Git Bash for Claude Code, the command interpreter for Codex, and PowerShell for the others. Cursor
+// takes a success without an answer for a fault and goes on after an exit status of 1.
+func (h Hook) shell(system string) (quote func(word string) string, before, after string) {
 	windows := system == "windows"
 	switch {
-	case windows && h == hook.Cursor:
-		return shell{quotePowerShell, "& ", "; if (-not $?) { exit 1 }"}
-	case windows && (h == hook.Gemini || h == hook.Copilot):
-		return shell{quotePowerShell, "& ", "; exit 0"}
-	case windows && h == hook.Codex:
-		return shell{quoteCmd, "", " || exit /b 0"}
+	case windows && h.Host == hook.Cursor:
+		return quotePowerShell, "& ", "; if (-not $?) { exit 1 }"
+	case windows && (h.Host == hook.Gemini || h.Host == hook.Copilot):
+		return quotePowerShell, "& ", "; exit 0"
+	case windows && h.Host == hook.Codex:
+		return quoteCmd, "", " || exit /b 0"
 	case windows:
-		return shell{func(w string) string { return quotePOSIX(strings.ReplaceAll(w, `\`, "/")) }, "", guard}
-	case h == hook.Cursor:
-		return shell{quotePOSIX, "", " || exit 1"}
-	case h == hook.Gemini:
-		return shell{quotePOSIX, geminiBefore, geminiAfter}
+		return func(w string) string { return quotePOSIX(strings.ReplaceAll(w, `\`, "/")) }, "", guard
+	case h.Host == hook.Cursor:
+		return quotePOSIX, "", " || exit 1"
+	case h.Host == hook.Gemini:
+		return quotePOSIX, geminiBefore, geminiAfter
 	}
-	return shell{quotePOSIX, "", guard}
+	return quotePOSIX, "", guard
 }
 
 // line returns the command line that runs the hook, in the words of the shell that the host uses on this system.
 func (h Hook) line() string { return h.lineOn(runtime.GOOS) }
 
 func (h Hook) lineOn(system string) string {
-	s := shellOf(h.Host, system)
-	words := []string{s.quote(h.Program), "hook", string(h.Host)}
+	quote, before, after := h.shell(system)
+	words := []string{quote(h.Program), "hook", string(h.Host)}
 	for _, f := range h.Flags {
-		words = append(words, s.quote(f))
+		words = append(words, quote(f))
 	}
-	return s.before + strings.Join(words, " ") + s.after
+	return before + strings.Join(words, " ") + after
 }
 
 // Quote returns a word as the shell of the host on this system wants it.
-func (h Hook) Quote(word string) string { return shellOf(h.Host, runtime.GOOS).quote(word) }
+func (h Hook) Quote(word string) string {
+	quote, _, _ := h.shell(runtime.GOOS)
+	return quote(word)
+}
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
