@@ -118,7 +118,30 @@ func fingerprint(text string) digest {
 	if plaintext.IsBlank(text) {
 		return blankFingerprint
 	}
-	return digestOf("fingerprint", strings.Join(foldedWords(text), " "))
+	text = strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, plaintext.Clean(text)) // ς is σ
+	text = lineNumbers.ReplaceAllString(text, "$1$2 "+mark+" ")
+	text = volatile().ReplaceAllString(text, " "+mark+" ")
+	var spaced strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == '_' || r < ' ':
+			spaced.WriteRune(r)
+		case unicode.IsPunct(r) || r < unicode.MaxASCII || plaintext.IsSpace(r):
+			spaced.WriteByte(' ')
+		default: // "✅" and "❌" say different things
+			spaced.WriteString(" " + string(r) + " ")
+		}
+	}
+	var words []string
+	for _, w := range strings.Fields(spaced.String()) {
+		if w = strings.Trim(w, "_"); isGenerated(w) {
+			w = mark
+		}
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return digestOf("fingerprint", strings.Join(words, " "))
 }
 
 // mark stands for what differs each time an output is printed. No word has it: it is a control character.
@@ -140,32 +163,6 @@ var (
 	})
 	mixed = regexp.MustCompile(`^(?:\d+\D+){2}\d|^(?:\D+\d+){2}\D`)
 )
-
-func foldedWords(text string) (words []string) {
-	text = strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, plaintext.Clean(text)) // ς is σ
-	text = lineNumbers.ReplaceAllString(text, "$1$2 "+mark+" ")
-	text = volatile().ReplaceAllString(text, " "+mark+" ")
-	var spaced strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == '_' || r < ' ':
-			spaced.WriteRune(r)
-		case unicode.IsPunct(r) || r < unicode.MaxASCII || plaintext.IsSpace(r):
-			spaced.WriteByte(' ')
-		default: // "✅" and "❌" say different things
-			spaced.WriteString(" " + string(r) + " ")
-		}
-	}
-	for _, w := range strings.Fields(spaced.String()) {
-		if w = strings.Trim(w, "_"); isGenerated(w) {
-			w = mark
-		}
-		if w != "" {
-			words = append(words, w)
-		}
-	}
-	return words
-}
 
 // isGenerated reports whether a word is a hash or a generated ID: many digits, or mixed as nobody names a thing.
 func isGenerated(w string) bool {

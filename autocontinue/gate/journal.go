@@ -87,11 +87,6 @@ var eventTypes = map[Kind]map[Status]string{
 		Denied: "ASSISTANT_FINAL_DENIED"},
 }
 
-// statuses are those that an event gives to an item of any kind.
-var statuses = map[string]Status{
-	itemEscalated: Pending, itemExpired: Expired, itemRedeemed: Redeemed, toolCallResult: Done,
-}
-
 // Event is one line of the journal. Its type says which fields are set:
 //
 //	RUN_STAGED, TOOL_CALL_PROPOSED, ASSISTANT_DRAFT_PROPOSED          an item is proposed
@@ -149,7 +144,9 @@ func (e Event) Status() Status {
 			return status
 		}
 	}
-	return statuses[e.Type]
+	return map[string]Status{
+		itemEscalated: Pending, itemExpired: Expired, itemRedeemed: Redeemed, toolCallResult: Done,
+	}[e.Type]
 }
 
 func (e Event) clone() Event {

@@ -158,11 +158,18 @@ func (s *Session) op(now time.Time, sub Subject, do func(time.Time, verdict) err
 	}
 	p := s.Policy()
 	v := p.judge(s.root, sub)
-	news, watchers, err := s.locked(func() error {
-		if s.st.policy != p { // it changed meanwhile
-			v = s.st.policy.judge(s.root, sub)
+	var news []Event
+	var watchers []*func(Event)
+	err := read(s, func(st *state) error {
+		if st.policy != p { // it changed meanwhile
+			v = st.policy.judge(s.root, sub)
 		}
-		return do(now, v)
+		err := s.broken
+		if err == nil {
+			err = do(now, v)
+		}
+		news, s.news, watchers = s.news, nil, s.watchers
+		return err
 	})
 	for _, e := range news {
 		for _, f := range watchers {
@@ -170,16 +177,6 @@ func (s *Session) op(now time.Time, sub Subject, do func(time.Time, verdict) err
 		}
 	}
 	return err
-}
-
-func (s *Session) locked(do func() error) (news []Event, watchers []*func(Event), err error) {
-	s.lock()
-	defer s.mu.Unlock()
-	if err = s.broken; err == nil {
-		err = do()
-	}
-	news, s.news = s.news, nil
-	return news, s.watchers, err
 }
 
 // change runs an operation that is about no subject, unless its arguments are bad.

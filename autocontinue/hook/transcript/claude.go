@@ -26,7 +26,13 @@ func readClaude(v value, id string, subagent bool) (l line) {
 	case speaks:
 		l.claudeMessage(v, cmp.Or(v.text("uuid"), id))
 	case kind == "attachment" && side == subagent && v.text("attachment", "type") == "queued_command":
-		l.claudeQueued(v.at("attachment"))
+		// What the agent was told between two calls: the human's words, or that a task has ended.
+		a := v.at("attachment")
+		e := claudeWords(a.words("prompt"), "", false)
+		isPrompt := cmp.Or(a.text("commandMode"), "prompt") == "prompt" && isHuman(a)
+		if e.result.ended != "" || e.kind == human && !blank(e.text) && isPrompt {
+			l.add(e)
+		}
 	}
 	if name := v.text("permissionMode"); name != "" && !subagent {
 		l.add(entry{kind: mode, text: name})
@@ -73,15 +79,6 @@ func (l *line) claudeMessage(v value, id string) {
 		l.add(entry{kind: notice, summary: true})
 	} else if len(words) > 0 {
 		l.add(claudeWords(strings.Join(words, "\n"), v.text("promptId"), !isHuman(v) || results))
-	}
-}
-
-// claudeQueued reads what the agent was told between two calls: the human's words, or that a task has ended.
-func (l *line) claudeQueued(a value) {
-	e := claudeWords(a.words("prompt"), "", false)
-	isPrompt := cmp.Or(a.text("commandMode"), "prompt") == "prompt" && isHuman(a)
-	if e.result.ended != "" || e.kind == human && !blank(e.text) && isPrompt {
-		l.add(e)
 	}
 }
 
