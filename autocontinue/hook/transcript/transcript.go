@@ -97,19 +97,20 @@ type Event struct {
 // of another format or of another session, and reports them with an error at the end of the file. Other errors come
 // from visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
-	w := &walk{visit: visit, session: t.name, state: &State{fold{Known: true, Work: nothing()}}}
+	state := &State{fold{Known: true, Work: nothing()}}
+	w := &walk{visit: visit, State: state, at: Event{Session: t.name, State: state}}
 	l := newLines(ctx, t.r, 0, t.size)
 	unread, firstUnread, cutOff := 0, 0, false
 	for l.scan() {
-		w.now = l.no
-		parsed := l.read(t.Format, t.Subagent, w.state.Messages)
+		w.at.Line = l.no
+		parsed := l.read(t.Format, t.Subagent, w.Messages)
 		switch {
 		case l.long:
 			long++
-			w.state.add(parsed.entries[0])
+			w.add(parsed.entries[0])
 		case w.known(parsed):
-			w.state.move(parsed.dir)
-			w.agent = cmp.Or(parsed.agent, w.agent)
+			w.move(parsed.dir)
+			w.at.Dir, w.at.Agent = w.Dir, cmp.Or(parsed.agent, w.at.Agent)
 			for _, e := range parsed.entries {
 				if err := w.entry(e); err != nil {
 					return long, err
@@ -133,17 +134,15 @@ func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long in
 var errUnread = errors.New("lines could not be read")
 
 type walk struct {
-	visit   func(Event) error
-	session string
-	named   bool // by a line
-	agent   string
-	state   *State
-	spoken  bool   // something was said in the session
-	other   bool   // the lines are of another one
-	mode    string // when the last message was printed
-	line    int    // where the last message ends
-	now     int
-	told    string // ID of the message at whose pause the turn ended
+	*State
+	visit  func(Event) error
+	at     Event  // without what happened
+	named  bool   // the session, by a line
+	spoken bool   // something was said in the session
+	other  bool   // the lines are of another one
+	mode   string // when the last message was printed
+	line   int    // where the last message ends
+	told   string // ID of the message at whose pause the turn ended
 }
 
 // known reports whether a line belongs to the session, and takes its name from the first one. A session may also take
@@ -151,9 +150,9 @@ type walk struct {
 func (w *walk) known(l line) bool {
 	if l.known && l.session != "" {
 		if !w.named {
-			w.session, w.named = l.session, true
+			w.at.Session, w.named = l.session, true
 		}
-		w.other = w.spoken && l.session != w.session
+		w.other = w.spoken && l.session != w.at.Session
 	}
 	return l.known && !w.other
 }
@@ -162,39 +161,34 @@ func (w *walk) entry(e entry) error {
 	switch e.kind {
 	case ended:
 		err := w.pause()
-		w.told = w.state.trace().MessageID
+		w.told = w.MessageID
 		return err
 	case human, feedback, notice, forget:
 		if e.summary && w.told != "" { // after the end of a turn, Codex has the model write the summary
-			w.told = w.state.trace().MessageID
+			w.told = w.MessageID
 		}
 		if err := w.pause(); err != nil {
 			return err
 		}
 		w.told = ""
 	case message:
-		w.line, w.mode = w.now, w.state.Mode
+		w.line, w.mode = w.at.Line, w.Mode
 	}
 	w.spoken = w.spoken || e.kind != mode
-	if !w.state.add(e) {
+	if !w.add(e) {
 		return nil
 	}
-	spoke := w.event()
-	spoke.Prompt = w.state.Request
+	spoke := w.at
+	spoke.Prompt = w.Request
 	return w.visit(spoke)
 }
 
 func (w *walk) pause() error {
-	t := w.state.trace()
-	if t.Message == "" || w.told != "" && t.MessageID == w.told {
+	e := w.at
+	e.Pause, e.Trace, e.Line = true, w.trace(), w.line
+	if e.Trace.Message == "" || w.told != "" && w.MessageID == w.told {
 		return nil
 	}
-	t.Mode = w.mode // the next turn may have begun in another one
-	e := w.event()
-	e.Pause, e.Trace, e.Line = true, t, w.line
+	e.Trace.Mode = w.mode // the next turn may have begun in another one
 	return w.visit(e)
-}
-
-func (w *walk) event() Event {
-	return Event{Session: w.session, Agent: w.agent, Dir: w.state.Dir, Line: w.now, State: w.state}
 }
