@@ -221,20 +221,20 @@ func showItem(it gate.Item) itemView {
 	v := itemView{Item: it, Edited: it.Edited != nil}
 	v.Body, v.Item.Edited, v.Result = nil, nil, nil
 	makeVisible(&v.Label, &v.Rule, &v.By, &v.Reason, &v.Approver, &v.Escalate)
-	text, limit := "", chatText
+	body, text, limit := it.ApprovedBody(), "", chatText
+	words := struct{ From, Message, Text string }{From: "human"} // who speaks and what, and the text of a response
 	switch it.Kind {
 	case gate.Context:
-		w := wordsOf(it.ApprovedBody())
-		v.From, text = line(w.From, maxName), w.Message
+		json.Unmarshal(body, &words) // what is not a string stays as it is
+		v.From, text = line(words.From, maxName), words.Message
 	case gate.Tool:
-		body := it.ApprovedBody()
 		if len(body) <= maxSummed {
 			body = shortFirst(body)
 		}
 		text, limit = string(body), argsText
 	case gate.Response:
-		if it.Status == gate.Approved || it.Status == gate.Redeemed {
-			text = wordsOf(it.ApprovedBody()).Text
+		if json.Unmarshal(body, &words); it.Status == gate.Approved || it.Status == gate.Redeemed {
+			text = words.Text
 		}
 	}
 	v.Text, v.Cut = shown(text, limit), len(text) > limit
@@ -257,19 +257,6 @@ func makeVisible(texts ...*string) {
 	for _, text := range texts {
 		*text = line(*text, noteText)
 	}
-}
-
-// words are what the chat shows of a body: of a context, who speaks and what, and of a response, its text.
-type words struct {
-	From    string `json:"from"`
-	Message string `json:"message"`
-	Text    string `json:"text"`
-}
-
-func wordsOf(body json.RawMessage) words {
-	w := words{From: "human"}
-	json.Unmarshal(body, &w) // what is not a string stays as it is
-	return w
 }
 
 // encode writes an answer. No field of one can fail.

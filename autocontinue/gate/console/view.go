@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -50,15 +51,13 @@ func (c *Console) item(_ http.ResponseWriter, r *http.Request, _ visitor) (any, 
 		return nil, problem{"missing", "the session no longer has this item; its run ended long ago"}
 	}
 	all := r.URL.Query().Get("all") == "1"
+	limit := map[bool]int{true: math.MaxInt, false: firstLook}[all]
 	show := func(v json.RawMessage) *part {
 		if v == nil {
 			return nil
 		}
 		s := pretty(v)
-		if all || len(s) <= firstLook {
-			return &part{Text: s, Size: len(s)}
-		}
-		return &part{head(s, firstLook), len(s), true}
+		return &part{head(s, limit), len(s), len(s) > limit}
 	}
 	body := it.Body
 	if it.Status == gate.Pending { // otherwise in the order of what replaced it

@@ -141,11 +141,7 @@ func (r rule) fit(program string, args, plain []string) (rest []string, flags, o
 func matches(alternatives, word string) bool {
 	hide := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // "*" stands for slashes, too
 	for p := range strings.SplitSeq(alternatives, "|") {
-		like := false
-		if strings.Contains(p, "*") {
-			like, _ = path.Match(hide(p), hide(word))
-		}
-		if like || p == word {
+		if like, _ := path.Match(hide(p), hide(word)); like || p == word {
 			return true
 		}
 	}
