@@ -160,10 +160,7 @@ func (e Event) clone() Event {
 
 // body returns the fields that have the body of an item: as proposed, or what replaces it. Only a response has text.
 func (e *Event) body(final bool) (text **string, body *json.RawMessage) {
-	i := 0
-	if final {
-		i = 1
-	}
+	i := map[bool]int{false: 0, true: 1}[final]
 	switch e.Kind {
 	case Context:
 		return nil, []*json.RawMessage{&e.Payload, &e.PayloadEdits}[i]

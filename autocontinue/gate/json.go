@@ -163,17 +163,14 @@ type number struct {
 func parseNumber(n json.Number) number {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
 	power, _ := strconv.Atoi(exponent) // maxExponent bounds it, leading zeros aside
-	sign := 1
-	if strings.HasPrefix(mantissa, "-") {
-		sign = -1
-	}
-	whole, part, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	whole, part, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+part, "0")
 	point := power + len(digits) - len(part)
 	if digits = strings.TrimRight(digits, "0"); digits == "" {
 		return number{}
 	}
-	return number{sign, digits, point}
+	return number{map[bool]int{true: -1, false: 1}[negative], digits, point}
 }
 
 // compare returns a number below, equal to or above 0, as a is below, equal to or above b.

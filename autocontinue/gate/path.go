@@ -17,17 +17,6 @@ type root struct {
 
 const maxLinks = 40
 
-func newRoot(files fs.FS, dir string) (*root, error) {
-	if files == nil {
-		return nil, nil
-	}
-	links, ok := files.(fs.ReadLinkFS)
-	if !ok {
-		return nil, errors.New("gate: Options.Root must be an fs.ReadLinkFS, such as os.Root.FS: it must tell symbolic links")
-	}
-	return &root{links, path.Clean(strings.ReplaceAll(dir, `\`, "/"))}, nil
-}
-
 func parsePaths(paths []string) ([]string, error) {
 	for i, p := range paths {
 		switch {

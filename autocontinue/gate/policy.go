@@ -79,12 +79,7 @@ func ParsePolicy(data []byte) (Policy, error) {
 	return Policy{&list}, nil
 }
 
-func (p Policy) rules() []rule {
-	if p.list == nil {
-		return nil
-	}
-	return *p.list
-}
+func (p Policy) rules() []rule { return *cmp.Or(p.list, new([]rule)) }
 
 // Warnings says which rules probably do not do what they should, such as one that tests a shell line with like.
 func (p Policy) Warnings() (warnings []string) {

@@ -167,12 +167,7 @@ const (
 	refused // nothing of this kind passes, whatever the rule says
 )
 
-func is(holds bool) outcome {
-	if holds {
-		return yes
-	}
-	return no
-}
+func is(holds bool) outcome { return map[bool]outcome{true: yes, false: no}[holds] }
 
 // condition is one test of a body, at one place. README.md describes the tests.
 type condition struct {

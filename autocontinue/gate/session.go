@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -117,15 +118,17 @@ func Replay(p Policy, o Options, journal io.Reader) (*Session, error) {
 	if o.TTL < 0 || o.TTL > maxTTL || o.MaxBody < 0 || o.MaxBody > maxMaxBody {
 		return nil, fmt.Errorf("gate: Options.TTL must be from 0 to %v, and Options.MaxBody from 0 to %d", maxTTL, maxMaxBody)
 	}
-	root, err := newRoot(o.Root, o.RootDir)
-	if err != nil {
-		return nil, err
-	}
-	s := &Session{options: o, root: root, st: &state{
+	s := &Session{options: o, st: &state{
 		sum: firstPrev, audited: o.Audited, policy: p, limits: o.limits,
 		items: make(map[string]*Item), runs: make(map[string]*run),
 	}}
-	if err = s.replay(journal); err == nil {
+	if files, ok := o.Root.(fs.ReadLinkFS); ok {
+		s.root = &root{files, path.Clean(strings.ReplaceAll(o.RootDir, `\`, "/"))}
+	} else if o.Root != nil {
+		return nil, errors.New("gate: Options.Root must be an fs.ReadLinkFS, such as os.Root.FS: it must tell symbolic links")
+	}
+	err := s.replay(journal)
+	if err == nil {
 		err = s.checkPolicy(s.st.policy)
 	}
 	if err != nil {

@@ -83,10 +83,8 @@ func (h Host) read(payload []byte) (event, error) {
 		return key != strings.ToLower(key) // package json would take it for the one in lower case
 	})
 	if err == nil {
-		var exact []byte
-		if exact, err = json.Marshal(members); err == nil {
-			err = json.Unmarshal(exact, &e)
-		}
+		exact, _ := json.Marshal(members) // they are JSON
+		err = json.Unmarshal(exact, &e)
 	}
 	e.kind = kinds[e.Name]
 	e.adapt()

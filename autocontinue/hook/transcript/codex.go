@@ -20,10 +20,9 @@ func readCodex(v value, id string) (l line) {
 	case "response_item message":
 		l.codexMessage(item, id)
 	case "response_item function_call", "response_item local_shell_call", "response_item custom_tool_call":
-		t := tool{id: item.text("call_id"), name: cmp.Or(item.text("name"), "shell"), patch: item.text("input")}
-		if args, ok := parse([]byte(item.text("arguments"))); ok {
-			t.input = args
-		} else {
+		args, ok := parse([]byte(item.text("arguments")))
+		t := tool{id: item.text("call_id"), name: cmp.Or(item.text("name"), "shell"), input: args, patch: item.text("input")}
+		if !ok {
 			t.input = item.at("action")
 		}
 		l.add(entry{kind: call, tool: t})
