@@ -128,11 +128,15 @@ func (a *AutoContinue) Reset(ctx context.Context, session string) error {
 	if session == "" {
 		return ErrNoSession
 	}
-	err := a.cfg.Store.Update(ctx, session, func(s State) (State, error) { return s.Reset(), nil })
-	if err != nil {
-		return fmt.Errorf("autocontinue: reset: %w", err)
+	return wrap("reset", a.cfg.Store.Update(ctx, session, func(s State) (State, error) { return s.Reset(), nil }))
+}
+
+// wrap says what failed, unless err is nil.
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("autocontinue: %s: %w", what, err)
 }
 
 // handling is one output on its way to its decision.
@@ -153,14 +157,14 @@ func (h *handling) run(ctx context.Context, out Output) (err error) {
 	}
 	before, err := h.cfg.Store.Load(ctx, out.Session) // the human may speak while we wait
 	if err != nil {
-		return fmt.Errorf("autocontinue: load: %w", err)
+		return wrap("load", err)
 	}
 	if h.unlock, err = h.queue.lock(ctx, out.Session); err != nil {
 		return err
 	}
 	s, err := h.cfg.Store.Load(ctx, out.Session)
 	if err != nil {
-		return fmt.Errorf("autocontinue: load: %w", err)
+		return wrap("load", err)
 	}
 	known := false
 	if _, h.state, known = s.known(h.facts.Output, before.resets()); !known {
@@ -176,10 +180,7 @@ func (h *handling) run(ctx context.Context, out Output) (err error) {
 	if err == nil && (h.decision.Reason == "" || h.decision.Reason == "error") {
 		err = errUndecided
 	}
-	if err != nil {
-		return fmt.Errorf("autocontinue: update: %w", err)
-	}
-	return nil
+	return wrap("update", err)
 }
 
 // queue lets one caller a session through at a time, first come, first served. It remembers only sessions that are
@@ -218,7 +219,7 @@ func (q *queue) lock(ctx context.Context, session string) (unlock func(), err er
 		return func() { <-l.turn; leave() }, nil
 	case <-ctx.Done():
 		leave()
-		return func() {}, fmt.Errorf("autocontinue: waiting for the session: %w", ctx.Err())
+		return func() {}, wrap("waiting for the session", ctx.Err())
 	}
 }
 
@@ -250,7 +251,7 @@ func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, e
 // judge gathers what Decide needs to know about f.Output. The state s has its turn.
 func (a *AutoContinue) judge(ctx context.Context, s State, f *Facts) (err error) {
 	if err := a.findSkills(ctx, s, f); err != nil {
-		return fmt.Errorf("autocontinue: skills: %w", err)
+		return wrap("skills", err)
 	}
 	if f.Output.PlanFile != "" {
 		if err := a.readPlan(f); err != nil {
@@ -259,7 +260,7 @@ func (a *AutoContinue) judge(ctx context.Context, s State, f *Facts) (err error)
 	}
 	result, err := a.classify(ctx, f.input(s))
 	if err != nil {
-		return fmt.Errorf("autocontinue: classify: %w", err)
+		return wrap("classify", err)
 	}
 	f.Result = result
 	if why := f.Result.Fallback; why != "" {

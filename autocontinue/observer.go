@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -119,9 +118,6 @@ func NewJournal(w io.Writer) Observer {
 		defer mu.Unlock()
 		enc := json.NewEncoder(w) // it writes once
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(e); err != nil {
-			return fmt.Errorf("autocontinue: journal: %w", err)
-		}
-		return nil
+		return wrap("journal", enc.Encode(e))
 	})
 }

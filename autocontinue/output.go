@@ -132,10 +132,7 @@ func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {
 			mask(&list[i])
 		}
 	}
-	if err != nil {
-		return o, fmt.Errorf("autocontinue: read the output: %w", err)
-	}
-	return o, nil
+	return o, wrap("read the output", err)
 }
 
 const (

@@ -228,10 +228,7 @@ func (s *Store) write(root *os.Root, name string, e envelope) error {
 	if err = root.MkdirAll(path.Dir(name), 0o700); err == nil {
 		err = replace(root, name, strings.TrimSuffix(name, ".json")+".tmp", append(data, '\n'), 0o600, false, !s.opts.NoSync)
 	}
-	if err != nil {
-		return s.diskError("write", name, err)
-	}
-	return nil
+	return s.diskError("write", name, err)
 }
 
 const (

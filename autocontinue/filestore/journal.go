@@ -81,10 +81,7 @@ func (s *Store) makeRoom(root *os.Root, more int64) error {
 	if !info.Mode().IsRegular() {
 		return s.setAside(root, journalFile, "journal", notRegular)
 	}
-	if err := root.Rename(journalFile, olderFile); err != nil {
-		return s.diskError("replace", olderFile, err)
-	}
-	return nil
+	return s.diskError("replace", olderFile, root.Rename(journalFile, olderFile))
 }
 
 // appendTo writes line to the end of f in one call. It first ends a line that was cut short.

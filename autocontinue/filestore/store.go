@@ -153,8 +153,12 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() []error { return []error{f.kind, f.err} }
 
-// diskError says that op failed on a path below the folder. It leaves out the names that the system's error has.
+// diskError says that op failed on a path below the folder, unless err is nil. It leaves out the names that the system's
+// error has.
 func (s *Store) diskError(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
