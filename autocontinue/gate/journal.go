@@ -296,16 +296,10 @@ func (st *state) propose(e Event, r *run) {
 		}
 		st.runs[sub.Run] = r
 	}
-	it := &Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Status: Pending, Proposed: e.At}
-	it.ask(e)
+	it := &Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Proposed: e.At}
 	st.items[e.Item] = it
 	r.items = append(r.items, it)
-}
-
-// ask lets a pending item wait for its first approver.
-func (it *Item) ask(e Event) {
-	it.Rule, it.Expires, it.asked = e.Rule, e.Expires, e.At
-	it.Approver, it.Escalate = "", e.Escalate
+	st.step(e, it, r)
 }
 
 // step takes an event of an item that is in the right status for it.
@@ -317,9 +311,9 @@ func (st *state) step(e Event, it *Item, r *run) {
 	case e.Type == itemEscalated:
 		it.Approver, it.Escalate, it.Expires, it.asked = it.Escalate, "", e.Expires, e.At
 		return
-	case status == Pending: // again
+	case status == Pending: // it waits for its first approver, perhaps again
 		it.Decided, it.By, it.Reason, it.Final = time.Time{}, "", "", ""
-		it.ask(e)
+		it.Rule, it.Expires, it.asked, it.Approver, it.Escalate = e.Rule, e.Expires, e.At, "", e.Escalate
 	case status == Redeemed:
 		it.Expires = time.Time{}
 	case it.isOpen(): // somebody decided, or the time is over
@@ -352,9 +346,7 @@ func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	for _, it := range r.items {
 		if it.isOpen() {
 			it.Status, it.Expires, it.Escalate, it.Reason = Withdrawn, time.Time{}, "", reason
-			if it.Decided.IsZero() {
-				it.Decided = at
-			}
+			it.Decided = cmp.Or(it.Decided, at)
 		}
 	}
 	st.ended, st.kept = append(st.ended, r), st.kept+r.bytes

@@ -196,7 +196,7 @@ func (s *Session) Judge(p Policy, sub Subject) (status Status, rule string) {
 	return statusOf[v.then], v.rule
 }
 
-// write makes lines of events, writes them to the journal, and applies them: all or none.
+// write makes lines of events, if there are some, writes them to the journal, and applies them: all or none.
 func (s *Session) write(now time.Time, events ...Event) error {
 	seq, sum := s.st.seq, s.st.sum
 	var block []byte
@@ -208,7 +208,7 @@ func (s *Session) write(now time.Time, events ...Event) error {
 		sum, e.size = e.Sum, len(line)
 		block = append(block, line...)
 	}
-	if s.options.Journal != nil {
+	if s.options.Journal != nil && block != nil {
 		s.broken = errPanicked // unless Journal returns
 		err := s.options.Journal(block)
 		s.broken = nil

@@ -40,9 +40,7 @@ func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 		case it.due(now):
 			err = s.overdue(now, it)
 		case it.Status == Pending:
-			if events := s.decided(now, it, v); len(events) > 0 {
-				err = s.write(now, events...)
-			}
+			err = s.write(now, s.decided(now, it, v)...)
 		}
 		if err == nil {
 			item = it.copied()
