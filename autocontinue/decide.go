@@ -247,7 +247,9 @@ func (s *State) settle(o Output, d Decision) Decision {
 		}
 	}
 	if o.ID != "" {
-		s.record(o, d)
+		r := record{Output: digestOf("output", o.ID), Text: foldedDigest(o.Text), Decision: d}
+		r.Decision.Result, r.Degraded = classify.Result{}, slices.Clone(d.Degraded)
+		s.history.Records = push(s.history.Records, r, maxRecords)
 	}
 	return d
 }

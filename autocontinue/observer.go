@@ -78,7 +78,13 @@ func (a *AutoContinue) event(f Facts, s State, d Decision, err error) Event {
 		Input: f.input(s), Decision: d, Preview: shown(o.Text[:min(len(o.Text), 64*maxPreview)], maxPreview),
 	}
 	r := &e.Decision.Result
-	for _, s := range strongest(r.Signals) {
+	signals := slices.Clone(r.Signals)
+	if len(signals) > maxSignals { // the heaviest, in the order of the text
+		slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+		signals = signals[:maxSignals]
+		slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	for _, s := range signals {
 		s.Kind, s.Name = classify.SignalKind(shown(string(s.Kind), maxName)), shown(s.Name, maxName)
 		words := shown(o.Text[s.Start:s.End], maxQuote)
 		e.Signals = append(e.Signals, quote{Signal: s, Words: strings.Clone(words)}) // does not keep the output
@@ -93,17 +99,6 @@ func (a *AutoContinue) event(f Facts, s State, d Decision, err error) Event {
 		e.Err, e.Cause = shown(err.Error(), maxReason), err
 	}
 	return e
-}
-
-// strongest returns the maxSignals heaviest signals, in the order of the text.
-func strongest(signals []classify.Signal) []classify.Signal {
-	kept := slices.Clone(signals)
-	if len(kept) > maxSignals {
-		slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(b.Weight, a.Weight) })
-		kept = kept[:maxSignals]
-		slices.SortStableFunc(kept, func(a, b classify.Signal) int { return cmp.Compare(a.Start, b.Start) })
-	}
-	return kept
 }
 
 // NewJournal returns an observer that writes each event to w as one line of JSON, with one call of Write. It is safe

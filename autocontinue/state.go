@@ -17,7 +17,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
@@ -268,14 +267,6 @@ type record struct {
 	Text   digest `json:"text,omitzero"` // folded
 	Decision
 	Result struct{} `json:"classification,omitzero"` // is not recorded
-}
-
-// record remembers d, which is about o.
-func (s *State) record(o Output, d Decision) {
-	h := &s.history
-	d.Result, d.Degraded = classify.Result{}, slices.Clone(d.Degraded)
-	r := record{Output: digestOf("output", o.ID), Text: foldedDigest(o.Text), Decision: d}
-	h.Records = push(h.Records, r, maxRecords)
 }
 
 // recorded returns the decision about the output with this ID.

@@ -50,9 +50,7 @@ func (w *work) apply(p project, effects []effect, r result) {
 		switch {
 		case r.denied:
 			return
-		case e.Unknown:
-			w.forget()
-		case e.Moves && done && !r.failed && !pattern("up-to-date").MatchString(r.output):
+		case e.Unknown, e.Moves && done && !r.failed && !pattern("up-to-date").MatchString(r.output):
 			w.forget()
 		case e.Removes && done && w.unmade(files):
 		case len(files) > 0 && done:
