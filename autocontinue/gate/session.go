@@ -152,11 +152,15 @@ func (s *Session) lock() {
 	s.mu.Lock()
 }
 
-// op runs one operation. It judges sub with the session unlocked, because that may take long. Then it calls do with the
-// session locked, and tells the watchers. An operation that is about no subject ignores the verdict.
-func (s *Session) op(now time.Time, sub Subject, do func(time.Time, verdict) error) error {
+// op runs one operation, unless its arguments are bad. It judges sub with the session unlocked, because that may take
+// long. Then it calls do with the session locked, and tells the watchers. An operation that is about no subject ignores
+// the verdict.
+func (s *Session) op(now time.Time, bad error, sub Subject, do func(time.Time, verdict) error) error {
 	now = now.UTC().Round(0)
-	if now.Year() < 1970 || now.Year() > 9000 {
+	switch {
+	case bad != nil:
+		return bad
+	case now.Year() < 1970 || now.Year() > 9000:
 		return fmt.Errorf("%w: now is not the time of a clock", ErrInput)
 	}
 	p := s.Policy()
@@ -180,14 +184,6 @@ func (s *Session) op(now time.Time, sub Subject, do func(time.Time, verdict) err
 		}
 	}
 	return err
-}
-
-// change runs an operation that is about no subject, unless its arguments are bad.
-func (s *Session) change(now time.Time, bad error, do func(time.Time) error) error {
-	if bad != nil {
-		return bad
-	}
-	return s.op(now, Subject{}, func(now time.Time, _ verdict) error { return do(now) })
 }
 
 // Judge is [Policy.Judge], and resolves paths in Options.Root.
@@ -239,7 +235,7 @@ func checkBy(by string) error {
 // SetPolicy replaces the policy, in by's name. Pending items stay pending: the new policy is asked when they are
 // approved, redeemed, or proposed again. Errors: ErrInput, ErrJournal.
 func (s *Session) SetPolicy(now time.Time, by string, p Policy) error {
-	return s.change(now, cmp.Or(checkBy(by), s.checkPolicy(p)), func(now time.Time) error {
+	return s.op(now, cmp.Or(checkBy(by), s.checkPolicy(p)), Subject{}, func(now time.Time, _ verdict) error {
 		return s.write(now, Event{Type: policyChanged, By: by, Policy: &p, Changes: s.st.policy.changesTo(p)})
 	})
 }
@@ -256,7 +252,7 @@ func read[T any](s *Session, f func(*state) T) T {
 
 // SetAudited says whether people are asked from now on. It is like SetPolicy.
 func (s *Session) SetAudited(now time.Time, by string, on bool) error {
-	return s.change(now, checkBy(by), func(now time.Time) error {
+	return s.op(now, checkBy(by), Subject{}, func(now time.Time, _ verdict) error {
 		names := map[bool]string{true: "on", false: "off"}
 		change := "auditing: " + names[s.st.audited] + " → " + names[on]
 		return s.write(now, Event{Type: auditChanged, By: by, Audited: &on, Changes: []string{change}})
@@ -279,7 +275,8 @@ func (s *Session) StopRun(now time.Time, run, by, reason string) error {
 }
 
 func (s *Session) endRun(now time.Time, id, by, reason string, p Phase, bad error) error {
-	return s.change(now, cmp.Or(bad, checkText("reason", reason, maxReason)), func(now time.Time) error {
+	bad = cmp.Or(bad, checkText("reason", reason, maxReason))
+	return s.op(now, bad, Subject{}, func(now time.Time, _ verdict) error {
 		switch was := s.st.runs[id].phase(); {
 		case was == noRun:
 			return fmt.Errorf("%w: no run of that ID was staged", ErrIllegal)

@@ -26,11 +26,8 @@ func (s *Session) Propose(now time.Time, sub Subject) (item Item, err error) {
 	if err = sub.check(); err == nil {
 		sub, _, err = s.accept(sub)
 	}
-	if err != nil {
-		return item, err
-	}
 	dig := digest(sub)
-	err = s.op(now, sub, func(now time.Time, v verdict) error {
+	err = s.op(now, err, sub, func(now time.Time, v verdict) error {
 		it, err := s.earlier(sub, dig)
 		switch {
 		case err != nil:
@@ -179,7 +176,7 @@ func (s *Session) limit(it *Item) []Event {
 // what it denied, oldest first, also before an error. The host calls it now and then; other operations see for
 // themselves whether their own item is due. Errors: ErrInput, ErrJournal.
 func (s *Session) Expire(now time.Time) (items []Item, err error) {
-	err = s.change(now, nil, func(now time.Time) error {
+	err = s.op(now, nil, Subject{}, func(now time.Time, _ verdict) error {
 		for _, it := range s.st.list(func(it *Item) bool { return it.due(now) }) {
 			if err := s.overdue(now, it); err != nil {
 				return err
@@ -221,14 +218,11 @@ func (s *Session) overdue(now time.Time, it *Item) error {
 // Errors: ErrInput, ErrIllegal (an unknown item, or respond to something that is not a tool call), ErrStale,
 // ErrDecided, ErrDenied (also of an item that expired), ErrJournal.
 func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
-	if err := d.check(); err != nil {
-		return Item{}, err
-	}
 	it, err := s.peek(d.Item)
 	if err == nil && d.Digest != it.Digest {
 		err = fmt.Errorf("%w: this is not the item that was shown: look at it again", ErrStale)
 	}
-	if err != nil {
+	if err = cmp.Or(d.check(), err); err != nil {
 		return Item{}, err
 	}
 	var judged Subject // what the policy is asked about
@@ -249,10 +243,7 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
 		}
 	}
-	if err != nil {
-		return Item{}, err
-	}
-	return s.step(now, d.Item, judged, func(now time.Time, it *Item, v verdict) error {
+	return s.step(now, err, d.Item, judged, func(now time.Time, it *Item, v verdict) error {
 		return s.resolve(now, it, d, v)
 	})
 }
@@ -260,9 +251,9 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 // step runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
 // also with an error that the item explains.
 func (s *Session) step(
-	now time.Time, id string, sub Subject, do func(time.Time, *Item, verdict) error,
+	now time.Time, bad error, id string, sub Subject, do func(time.Time, *Item, verdict) error,
 ) (got Item, err error) {
-	err = s.op(now, sub, func(now time.Time, v verdict) error {
+	err = s.op(now, bad, sub, func(now time.Time, v verdict) error {
 		it, err := s.st.item(id)
 		if err == nil {
 			err = do(now, it, v)
@@ -376,12 +367,9 @@ func (it *Item) denial() error {
 // Errors: ErrIllegal, ErrPending, ErrDenied, ErrDecided (it was redeemed before), ErrJournal.
 func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 	it, err := s.peek(id)
-	if err != nil {
-		return Subject{}, err
-	}
 	approved := it.Subject
 	approved.Body = it.ApprovedBody()
-	_, err = s.step(now, id, approved, func(now time.Time, it *Item, v verdict) error {
+	_, err = s.step(now, err, id, approved, func(now time.Time, it *Item, v verdict) error {
 		if err := s.overdue(now, it); err != nil {
 			return err
 		}
@@ -420,10 +408,7 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 // Errors: ErrInput, ErrIllegal (not a tool call that was redeemed), ErrDecided, ErrJournal.
 func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, error) {
 	result, _, err := readBody("", result, s.options.MaxBody)
-	if err != nil {
-		return Item{}, err
-	}
-	return s.step(now, id, Subject{}, func(now time.Time, it *Item, _ verdict) error {
+	return s.step(now, err, id, Subject{}, func(now time.Time, it *Item, _ verdict) error {
 		switch {
 		case it.executes():
 			e := it.event(toolCallResult)
