@@ -47,14 +47,13 @@ type Document[T any] struct {
 // changes needs a new name. Nothing is read yet.
 func NewDocument[T any](s *Store, kind, name string) (*Document[T], error) {
 	isKind, _ := regexp.MatchString(`^[a-z][a-z0-9-]{0,31}$`, kind)
-	if !isKind || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind) {
+	switch {
+	case !isKind || slices.Contains([]string{sessionKind, lockFolder, asideFolder}, kind):
 		return nil, fmt.Errorf("filestore: %.40q cannot be a kind of document: use small letters, digits and \"-\", "+
 			"and not a folder of the store", kind)
-	}
-	if name == "" {
+	case name == "":
 		return nil, errors.New("filestore: the document's name is empty")
-	}
-	if s == nil {
+	case s == nil:
 		return nil, errZero
 	}
 	return newDocument[T](s, kind, name), nil

@@ -265,21 +265,19 @@ func (h Hook) add(settings []byte, event string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks := root.Find("/hooks")
-	if hooks == nil {
-		return insert(settings, root, 0, "hooks", map[string]any{event: []any{h.element(event)}}), nil
-	}
-	if _, ok := hooks.Value.(*hujson.Object); !ok {
+	hooks, list := root.Find("/hooks"), root.Find("/hooks/"+event)
+	switch element := h.element(event); {
+	case hooks == nil:
+		return insert(settings, root, 0, "hooks", map[string]any{event: []any{element}}), nil
+	case hooks.Value.Kind() != '{':
 		return nil, errors.New(`"hooks" is not an object`)
-	}
-	list := root.Find("/hooks/" + event)
-	if list == nil {
-		return insert(settings, hooks, 1, event, []any{h.element(event)}), nil
-	}
-	if _, ok := list.Value.(*hujson.Array); !ok {
+	case list == nil:
+		return insert(settings, hooks, 1, event, []any{element}), nil
+	case list.Value.Kind() != '[':
 		return nil, fmt.Errorf("%q is not an array", event)
+	default:
+		return insert(settings, list, 2, "", element), nil
 	}
-	return insert(settings, list, 2, "", h.element(event)), nil
 }
 
 // insert returns the text with one more value, the first of an object or an array that is depth levels below the
