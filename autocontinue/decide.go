@@ -115,7 +115,13 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	}
 
 	// Rows 8a and 8.
-	d.Verified = v.shown()
+	switch v.Status {
+	case "", Rejected: // for a rejected claim the reason says it
+	case Verified:
+		d.Verified = Verified
+	default:
+		d.Verified = Unverified
+	}
 	if goal.Met && v.Status != Rejected {
 		d.Verified = cmp.Or(d.Verified, Verified)
 		if d.Result.Type == classify.Status {

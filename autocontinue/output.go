@@ -96,17 +96,6 @@ func (g Goal) open() bool { return !g.Met && g.Open != "" }
 // goal returns the goal of the session, the zero Goal if there is none.
 func (v Verification) goal() Goal { return *cmp.Or(v.Goal, new(Goal)) }
 
-// shown returns what a decision says about v. For a rejected claim the reason says it.
-func (v Verification) shown() VerificationStatus {
-	switch v.Status {
-	case "", Rejected:
-		return ""
-	case Verified:
-		return Verified
-	}
-	return Unverified
-}
-
 // redact returns o without the secrets in what the agent and the human wrote, see [plaintext.Redact]. At the end of ctx
 // it returns o without any of these texts.
 func (o Output) redact(ctx context.Context, secrets []string) (Output, error) {

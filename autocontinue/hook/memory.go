@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	maxRequest = 64 << 10  // bytes of the human's words
 	maxPrinted = 128 << 10 // bytes of a message's end, which is kept until its pause
 	maxSame    = 4         // hooks of one pause: of the user, the project, the machine and a plugin
 )
@@ -150,8 +151,6 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	}
 	return out
 }
-
-const maxRequest = 64 << 10 // bytes of the human's words
 
 // hold returns why the agent must not be continued, "" if it may.
 func (m memory) hold(e event, t transcript.Trace, message bool, continues int) string {

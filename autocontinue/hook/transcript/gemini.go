@@ -27,16 +27,13 @@ func readGemini(v value, seen []string) (l line) {
 	return l
 }
 
-// geminiSummary is what Gemini CLI has the model say to the summary that a compaction puts in place of the history.
-const geminiSummary = "Got it. Thanks for the additional context!"
-
 // geminiAll reads an array of messages that stand in place of all before. A session that is resumed begins with what
 // was said in it. After a compaction the work is still known. In any other case the history was made shorter.
 func (l *line) geminiAll(list []value, seen []string) {
 	from, prompt, compacted := 0, -1, false
 	for i, m := range list {
 		said, _ := geminiContent(m.at("content"))
-		compacted = compacted || m.text("type") == "gemini" && said == geminiSummary
+		compacted = compacted || m.text("type") == "gemini" && isPhrase("gemini-summary", said)
 		switch {
 		case len(seen) > 0 && m.text("id") == seen[len(seen)-1]:
 			from = i + 1

@@ -10,10 +10,8 @@ import (
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
-// plainMessage is the one message of ours without a prefix. As a prompt it may be the human's.
-const plainMessage = "continue"
-
-func isPlain(text string) bool { return strings.TrimSpace(text) == plainMessage }
+// isPlain reports whether a text is the one message of ours without a prefix. As a prompt it may be the human's.
+func isPlain(text string) bool { return strings.TrimSpace(text) == "continue" }
 
 // isOurFeedback reports whether a hook's words are ours. The hook's command and words of other hooks may stand beside.
 func isOurFeedback(feedback string) bool {
