@@ -259,29 +259,28 @@ func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error
 
 const minBetween = 24 * time.Hour // two looks that remove a file
 
-var oursToSweep = regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
-
-// sweep removes files of a folder that nobody used for MaxAge, by their last change: at the first look a file is marked,
-// and removed at one that is a day later. A use in between takes the mark away. The caller holds the lock of the folder's
-// files: they all have the same. What fails is left for the next time.
+// sweep removes files of a folder that nobody used for MaxAge, by their last change: at the first look a file is
+// marked, and removed at one that is a day later. A use in between takes the mark away. The caller holds the lock of
+// the folder's files: they all have the same. What fails is left for the next time.
 func (s *Store) sweep(root *os.Root, dir string) {
 	now := s.opts.Now()
+	isOurs := regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
 	files, _ := fs.ReadDir(root.FS(), dir)
 	for _, f := range files {
 		name := dir + "/" + f.Name()
 		info, err := root.Lstat(name)
-		if err != nil || now.Sub(info.ModTime()) <= s.opts.MaxAge || !oursToSweep.MatchString(f.Name()) {
+		if err != nil || now.Sub(info.ModTime()) <= s.opts.MaxAge || !isOurs.MatchString(f.Name()) {
 			continue
 		}
 		var e envelope
+		isTemp := strings.HasSuffix(name, ".tmp") // a killed process left it
 		data, err := s.readFile(root, name)
-		unreadable := err != nil || json.Unmarshal(data, &e) != nil || e.Format != format
+		if !isTemp && (err != nil || json.Unmarshal(data, &e) != nil || e.Format != format) {
+			continue // who uses it will set it aside
+		}
 		between := now.Sub(e.Unused)
 		switch {
-		case strings.HasSuffix(name, ".tmp"): // a killed process left it
-			_ = root.Remove(name)
-		case unreadable: // who uses it will set it aside
-		case !e.Unused.IsZero() && between >= minBetween:
+		case isTemp, !e.Unused.IsZero() && between >= minBetween:
 			_ = root.Remove(name)
 		case e.Unused.IsZero() || between < 0: // marked by a wrong clock
 			e.Unused = now.UTC()

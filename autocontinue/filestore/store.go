@@ -153,8 +153,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() []error { return []error{f.kind, f.err} }
 
-// diskError says that op failed on a path below the folder, unless err is nil. It leaves out the names that the system's
-// error has.
+// diskError says that op failed on a path below the folder, unless err is nil. It leaves out the names that the error
+// of the system has.
 func (s *Store) diskError(op, name string, err error) error {
 	if err == nil {
 		return nil

@@ -223,19 +223,18 @@ func showItem(it gate.Item) itemView {
 	makeVisible(&v.Label, &v.Rule, &v.By, &v.Reason, &v.Approver, &v.Escalate)
 	body, text, limit := it.ApprovedBody(), "", chatText
 	words := struct{ From, Message, Text string }{From: "human"} // who speaks and what, and the text of a response
-	switch it.Kind {
-	case gate.Context:
+	if it.Kind != gate.Tool {
 		json.Unmarshal(body, &words) // what is not a string stays as it is
+	} else if len(body) <= maxSummed {
+		body = shortFirst(body)
+	}
+	switch {
+	case it.Kind == gate.Context:
 		v.From, text = line(words.From, maxName), words.Message
-	case gate.Tool:
-		if len(body) <= maxSummed {
-			body = shortFirst(body)
-		}
+	case it.Kind == gate.Tool:
 		text, limit = string(body), argsText
-	case gate.Response:
-		if json.Unmarshal(body, &words); it.Status == gate.Approved || it.Status == gate.Redeemed {
-			text = words.Text
-		}
+	case it.Status == gate.Approved || it.Status == gate.Redeemed:
+		text = words.Text
 	}
 	v.Text, v.Cut = shown(text, limit), len(text) > limit
 	return v
