@@ -168,26 +168,21 @@ func (w *walker) within(node syntax.Node) []effect {
 
 func (w *walker) binary(c *syntax.BinaryCmd) []effect {
 	left := w.stmt(c.X)
-	switch c.Op {
-	case syntax.AndStmt:
-		right := w.stmt(c.Y)
+	echoes := w.echoes
+	right := w.stmt(c.Y)
+	switch {
+	case c.Op == syntax.AndStmt:
 		for i := range left {
 			left[i].Chained = left[i].Chained || slices.ContainsFunc(right, effect.checks)
 		}
 		return append(left, right...)
-	case syntax.OrStmt:
-		lower(left, statusLost)
-		echoes := w.echoes
-		right := w.stmt(c.Y)
+	case c.Op == syntax.OrStmt:
 		w.echoes = echoes // what is printed there speaks of a failure
-		return append(left, lower(right, statusLost)...)
-	}
-	lower(left, statusLost)
-	right := w.stmt(c.Y)
-	if slices.ContainsFunc(left, effect.verifies) { // "go test | prettify" runs no program of the project
+		lower(right, statusLost)
+	case slices.ContainsFunc(left, effect.verifies): // "go test | prettify" runs no program of the project
 		right = slices.DeleteFunc(right, func(e effect) bool { return e.Check == classify.CheckRun && len(e.Edits) == 0 })
 	}
-	return append(left, right...)
+	return append(lower(left, statusLost), right...)
 }
 
 const shells = " sh bash zsh dash ksh fish cmd pwsh powershell "
