@@ -123,7 +123,9 @@ func (m memory) candidate(e event, t transcript.Trace) string {
 // when a hook continued the agent: that opens no turn. Text is the message of the event, else the one that the memory
 // holds, else the transcript's; if the host's message accumulates, it is the last message, if the transcript has that.
 func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
-	out := autocontinue.Output{Session: e.key(), Request: t.Request, Continues: t.Continues}
+	out := autocontinue.Output{
+		Session: e.key(), ID: m.id(e, t), Request: t.Request, Work: t.Work, Continues: t.Continues,
+	}
 	prompt := e.Prompt.text
 	if !plaintext.IsBlank(prompt) && !transcript.Format(e.host).IsNotice(prompt) && !m.Transcript.IsOurs(prompt) {
 		out.Request = strings.ToValidUTF8(prompt[:min(len(prompt), maxRequest)], "")
@@ -139,10 +141,7 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 	if shown || !message.given && t.Message != "" && (!t.Old || m.knows(e, t)) {
 		message = optional{t.Message, true}
 	}
-	out.Text = message.text
-	out.ID = m.id(e, t)
-	out.Work = t.Work
-	if e.kind == broke && plaintext.IsBlank(out.Text) {
+	if out.Text = message.text; e.kind == broke && plaintext.IsBlank(out.Text) {
 		out.Text = e.Status
 	}
 	out.Failed = e.kind == broke || e.Status == "error" || e.Status == "failed"

@@ -240,11 +240,9 @@ func Replay(
 	ctx context.Context, t *transcript.Transcript, start func(session string) (*autocontinue.AutoContinue, error),
 	show func(Moment) error,
 ) (long int, err error) {
-	var (
-		loop  *autocontinue.AutoContinue
-		m     memory
-		shown *Moment // not shown yet: the human may still speak
-	)
+	var loop *autocontinue.AutoContinue
+	var m memory
+	var shown *Moment // not shown yet: the human may still speak
 	flush := func() (err error) {
 		if last := shown; last != nil {
 			shown = nil
@@ -260,13 +258,11 @@ func Replay(
 		if !w.Pause && shown != nil {
 			shown.Next = w.Prompt
 		}
-		if err := flush(); err != nil {
-			return err
+		if err = flush(); err == nil && loop == nil {
+			loop, err = start(e.key())
 		}
-		if loop == nil {
-			if loop, err = start(e.key()); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		if !w.Pause {
 			e.kind = prompted // the transcript says that it is the human's
