@@ -20,9 +20,9 @@ const (
 	maxReason  = 200 // of the classifier's reason, of why it fell back, of an error
 	maxJudge   = 600 // of the classifier's own coaching message
 	maxName    = 40  // of the names that a classifier gives to itself and to signals
-)
 
-const maxSignals = 32 // in an event
+	maxSignals = 32 // in an event
+)
 
 // Observer gets every decision, an error included, once for each call of Handle and before it returns. Events of one
 // session come in the order of the decisions, except those of outputs that never got their turn.

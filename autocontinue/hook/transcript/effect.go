@@ -189,29 +189,27 @@ func (e *effect) files(w *walker, name string, args []string) {
 
 // scriptKinds says what a program without a rule does: a script by its name, code by what is in it.
 func (w *walker) scriptKinds(e *effect, name string, words []string, input string) []string {
-	if commands().interprets(name) {
-		code, script := inlineCode(words[1:], input)
-		switch {
-		case code != "":
-			return w.codeKinds(e, code)
-		case len(script) == 0:
-			return []string{kindRead} // a shell that waits, or "python --version"
+	if !commands().interprets(name) {
+		if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
+			return scriptKind(words[0])
 		}
-		if code = w.known[w.resolve(script[0])]; code != "" && !among(shells+"source . ", name) {
-			return w.codeKinds(e, code)
-		}
-		if (name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun {
-			return []string{kindRead} // it sets variables
-		}
-		if kinds := kindsOf(script); kinds != nil && kinds[0] != kindRead {
-			return kinds
-		}
-		return scriptKind(script[0])
+		return []string{kindRun}
 	}
-	if strings.ContainsAny(words[0], `/\`) || path.Ext(name) != "" {
-		return scriptKind(words[0])
+	code, script := inlineCode(words[1:], input)
+	if len(script) > 0 && !among(shells+"source . ", name) {
+		code = w.known[w.resolve(script[0])]
 	}
-	return []string{kindRun}
+	switch {
+	case code != "":
+		return w.codeKinds(e, code)
+	case len(script) == 0, // a shell that waits, or "python --version"
+		(name == "source" || name == ".") && nameKinds(script[0])[0] == kindRun: // it sets variables
+		return []string{kindRead}
+	}
+	if kinds := kindsOf(script); kinds != nil && kinds[0] != kindRead {
+		return kinds
+	}
+	return scriptKind(script[0])
 }
 
 // scriptKind says what a script does by its name. One that makes files is run as well.
