@@ -64,8 +64,13 @@ func New(cfg Config) (*AutoContinue, error) {
 			return nil, fmt.Errorf("autocontinue: Config has a nil %T", v)
 		}
 	}
-	if err := cfg.Policy.check(); err != nil {
-		return nil, err
+	switch n, c := cfg.Policy.MaxContinues, cfg.Policy.MinConfidence; {
+	case n < Never || n > limitContinues:
+		return nil, fmt.Errorf("autocontinue: Policy.MaxContinues %d: give 1 to %d, 0 for the default of %d, or Never",
+			n, limitContinues, DefaultMaxContinues)
+	case c != NoGate && !(c >= 0 && c <= 1):
+		return nil, fmt.Errorf("autocontinue: Policy.MinConfidence %v: give a number up to 1, 0 for the default, or NoGate",
+			c)
 	}
 	cfg.Store = cmp.Or[Store](cfg.Store, NewMemoryStore(0))
 	cfg.Skills = cmp.Or(cfg.Skills, skills.NewRegistry(skills.Builtin()...))

@@ -3,7 +3,6 @@ package autocontinue
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -144,17 +143,6 @@ type Policy struct {
 	MaxContinues  int          // of one turn: 0 is DefaultMaxContinues, Never is none, at most 1,000
 	MinConfidence float64      // of a status that is continued: 0 is classify.DefaultThreshold, NoGate is any, at most 1
 	Coach         *coach.Coach // words the messages; nil is the default coach
-}
-
-func (p Policy) check() error {
-	if p.MaxContinues < Never || p.MaxContinues > limitContinues {
-		return fmt.Errorf("autocontinue: Policy.MaxContinues %d: give 1 to %d, 0 for the default of %d, or Never",
-			p.MaxContinues, limitContinues, DefaultMaxContinues)
-	}
-	if c := p.MinConfidence; c != NoGate && !(c >= 0 && c <= 1) {
-		return fmt.Errorf("autocontinue: Policy.MinConfidence %v: give a number up to 1, 0 for the default, or NoGate", c)
-	}
-	return nil
 }
 
 func (p Policy) maxContinues() int {

@@ -147,6 +147,7 @@ func (p Policy) judge(root *root, sub Subject) verdict {
 	if err != nil {
 		return verdict{then: forbid, rule: "it cannot be read: " + err.Error()}
 	}
+	const forever = time.Duration(math.MaxInt64)
 	known := sub.Kind != Tool
 	var best verdict
 	for _, r := range p.rules() {
@@ -161,7 +162,9 @@ func (p Policy) judge(root *root, sub Subject) verdict {
 		case no:
 			continue
 		}
-		if stricter(v, best) {
+		// Of two that ask, the one with less time wins.
+		if cmp.Or(strictness[best.then]-strictness[v.then],
+			cmp.Compare(cmp.Or(v.within, forever), cmp.Or(best.within, forever)), cmp.Compare(v.rule, best.rule)) < 0 {
 			best = v
 		}
 	}
@@ -175,13 +178,6 @@ func (p Policy) judge(root *root, sub Subject) verdict {
 		best.then = allow
 	}
 	return best
-}
-
-// stricter reports whether verdict a wins over b. Of two that ask, the one with less time wins.
-func stricter(a, b verdict) bool {
-	const forever = time.Duration(math.MaxInt64)
-	return cmp.Or(strictness[b.then]-strictness[a.then], cmp.Compare(cmp.Or(a.within, forever), cmp.Or(b.within, forever)),
-		cmp.Compare(a.rule, b.rule)) < 0
 }
 
 var strictness = map[ruling]int{"": 0, allow: 1, ask: 2, always: 3, forbid: 4}
