@@ -43,6 +43,9 @@ const (
 	namePresent    discrepancyKind = "name_present"    // it was claimed to be removed
 )
 
+// fix says what to do about it. Its subject is %s.
+func (k discrepancyKind) fix() string { return strings.Join(lex("fix "+string(k)).Words, " ") }
+
 // Discrepancy is a difference between what a report claims and what was seen.
 type Discrepancy struct {
 	Kind     discrepancyKind `json:"kind"`
@@ -110,8 +113,7 @@ func compare(r Report, f Facts) Honesty {
 		if found.Kind != "" {
 			found.Claimed = c.words()
 			found.Subject = cmp.Or(found.Subject, value(a.fileFact(c.Path)).Clean, c.Path, c.Name, c.Command)
-			fix := cmp.Or(lex().Fixes[string(found.Kind)], "correct the report")
-			found.Fix = strings.ReplaceAll(fix, "%s", code(found.Subject))
+			found.Fix = strings.ReplaceAll(found.Kind.fix(), "%s", code(found.Subject))
 			h.Discrepancies = append(h.Discrepancies, found.Discrepancy)
 		}
 	}
@@ -285,17 +287,17 @@ func (a *audit) missingFile(c Claim, f FileFact) finding {
 			unchecked("a name without a folder, and what changed is not known")},
 		{pattern && slices.ContainsFunc(a.paths, fits), holds},
 		{pattern, unchecked("a pattern, not the path of a file")},
-		{c.Part && lex().Absent.Match(a.text), finding{}}, // the report says that the file is not there
+		{c.Part && lex("Absent").Match(a.text), finding{}}, // the report says that the file is not there
 		{c.Part, unchecked("there is no such file")},
 	}, contradicted(c.Sure || !f.Known, fileMissing, "there is no such file"))
 }
 
 func (a *audit) presentFile(c Claim, f FileFact) finding {
-	other, slight := meant(c.Path, a.paths), f.Slight != "" && !lex().Formatting.Match(a.words)
+	other, slight := meant(c.Path, a.paths), f.Slight != "" && !lex("Formatting").Match(a.words)
 	return firstOf([]rule{
 		{c.Change == Removed, contradicted(c.Sure, filePresent, "it is still there")},
-		{slight && !(f.Comments && lex().Commenting.Match(a.words)), unchecked("%s", f.Slight)},
-		{f.State == Ignored && lex().InGit.Match(c.Text) && !lex().IgnoredMentioned.Match(a.text),
+		{slight && !(f.Comments && lex("Commenting").Match(a.words)), unchecked("%s", f.Slight)},
+		{f.State == Ignored && lex("InGit").Match(c.Text) && !lex("IgnoredMentioned").Match(a.text),
 			contradicted(false, notCommitted, "it is ignored, and in no commit")},
 		{f.State == Ignored || f.Changed == Met, holds}, // git keeps nothing to compare an ignored file with
 		{f.Changed != NotMet, unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))},
@@ -319,7 +321,7 @@ func (a *audit) commit(c Claim) finding {
 		f := a.fileFact(claim.Path)
 		switch {
 		case claim.Kind != fileClaim || f == nil:
-		case f.State == Ignored && !lex().IgnoredMentioned.Match(a.text):
+		case f.State == Ignored && !lex("IgnoredMentioned").Match(a.text):
 			return contradicted(false, notCommitted, "%s is ignored, and in no commit", f.Clean).of(f.Clean)
 		case f.State != Ignored && f.Committed == NotMet && f.Changed == Met:
 			admitted := strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed")
@@ -331,7 +333,7 @@ func (a *audit) commit(c Claim) finding {
 
 // namedCommit checks that a commit is there, checked out and new.
 func (a *audit) namedCommit(name string) finding {
-	f, rewritten := find(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name }), lex().Rewritten.Match(a.text)
+	f, rewritten := find(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name }), lex("Rewritten").Match(a.text)
 	if f == nil {
 		return unchecked("nobody looked")
 	}
@@ -351,7 +353,7 @@ func (a *audit) namedCommit(name string) finding {
 
 // other checks a claim of work that was pushed. Nothing checks any other.
 func (a *audit) other(c Claim) finding {
-	pushed := lex().Pushed.Match(c.Text)
+	pushed := lex("Pushed").Match(c.Text)
 	return firstOf([]rule{
 		{pushed && a.facts.Remote == NotMet, contradicted(true, notCommitted, "the repository has no remote to push to")},
 		{pushed && a.facts.Pushed == Met, holds},
@@ -381,7 +383,7 @@ func (a *audit) name(c Claim) finding {
 // stubIn says which name of a statement does nothing yet.
 func (a *audit) stubIn(s statement) string {
 	for _, term := range s.Terms {
-		if n := a.nameFact(strings.TrimPrefix(term, exactly)); n != nil && n.Stub && !lex().Admitted.Match(a.text) {
+		if n := a.nameFact(strings.TrimPrefix(term, exactly)); n != nil && n.Stub && !lex("Admitted").Match(a.text) {
 			return "the body of " + code(n.Name) + " is a stub"
 		}
 	}
@@ -421,7 +423,7 @@ func (a *audit) change(Claim) finding {
 	ignored := slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored })
 	return firstOf([]rule{
 		{changed || ignored || a.facts.Committed == Met, holds},
-		{lex().Standing.Match(a.text) || lex().Outwards.Match(a.text),
+		{lex("Standing").Match(a.text) || lex("Outwards").Match(a.text),
 			unchecked("nothing in the tree changed since the baseline")},
 		{a.facts.Earlier, unchecked("nothing in the tree changed since the last prompt, only before it")},
 	}, contradicted(true, nothingChanged, "nothing changed since the baseline"))

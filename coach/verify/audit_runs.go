@@ -45,7 +45,7 @@ func narrower(words, whole []string) bool {
 	strip := func(list []string) (options, operands []string) {
 		for _, w := range list[1:] {
 			switch {
-			case slices.Contains(lex().HarmlessOptions, w), strings.HasPrefix(w, "-run="):
+			case lex("HarmlessOptions").Has(w), strings.HasPrefix(w, "-run="):
 			case strings.HasPrefix(w, "-") && w != "--" && w != "-m":
 				options = append(options, w)
 			default:
@@ -74,7 +74,7 @@ func (a *audit) run(c Claim) finding {
 	runs, exact := a.about(c)
 	if len(runs) == 0 {
 		if c.Run == runBuild && command == "" && slices.ContainsFunc(a.facts.Runs, func(r Run) bool {
-			return r.outcome() == Met && slices.Contains(lex().Compiled, programOf(r.Command))
+			return r.outcome() == Met && lex("Compiled").Has(programOf(r.Command))
 		}) {
 			return holds // tests that ran were compiled
 		}
@@ -198,12 +198,12 @@ func (a *audit) tampering() (list []Discrepancy) {
 		}
 		names := func(text string) bool { // the file of a test may be a program, too
 			return len(name) > 3 && testcode.HasWord(text, name) || strings.Contains(text, strings.ToLower(file)) &&
-				(isTest || lex().TestsMentioned.Match(text))
+				(isTest || lex("TestsMentioned").Match(text))
 		}
 		told := (t.Change == "removed" && t.Now == "" || t.Change == "disabled") && slices.ContainsFunc(sentences(a.text),
-			func(s string) bool { return lex().TestGoneWord.Match(s) && names(s) })
+			func(s string) bool { return lex("TestGoneWord").Match(s) && names(s) })
 		d := Discrepancy{Kind: TestsTampered, Severity: shouldFix, Subject: t.File, Claimed: notMentioned,
-			Fix: lex().Fixes[string(TestsTampered)]}
+			Fix: TestsTampered.fix()}
 		mentioned := names(a.text)
 		if mentioned {
 			d.Claimed = "the report mentions it"
@@ -216,13 +216,13 @@ func (a *audit) tampering() (list []Discrepancy) {
 				d.Found += ", or became " + t.Now
 			}
 			subject := a.subjectRemoved(t)
-			silent = !subject && t.Now == "" && !lex().GoneMentioned.Match(a.text)
+			silent = !subject && t.Now == "" && !lex("GoneMentioned").Match(a.text)
 			if mentioned && subject {
 				d.Severity, d.Fix = info, ""
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
-			silent = !lex().SkipMentioned.Match(a.text)
+			silent = !lex("SkipMentioned").Match(a.text)
 		case "unreached":
 			d.Claimed, d.Found = notMentioned, "after the change of "+t.File+" "+t.Why
 			if t.Name != "" {
@@ -256,7 +256,7 @@ func (a *audit) admitsChange(t TestChange) bool {
 			text = strings.ReplaceAll(text, strings.ToLower(word), "test")
 		}
 	}
-	return lex().TestsMentioned.Match(lex().NoAdmission.Replace(text, ". ")) ||
+	return lex("TestsMentioned").Match(lex("NoAdmission").Replace(text, ". ")) ||
 		testcode.IsTest(t.File) && slices.ContainsFunc(a.report.Claims, func(c Claim) bool {
 			return c.Kind == fileClaim && !c.Part && ends(cleanPath(c.Path), t.File)
 		})
@@ -265,7 +265,7 @@ func (a *audit) admitsChange(t TestChange) bool {
 // subjectRemoved reports whether the file or the function that a test is about was removed, too.
 func (a *audit) subjectRemoved(t TestChange) bool {
 	stem := func(p string) string {
-		return lex().TestAffix.Replace(strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p))), "")
+		return lex("TestAffix").Replace(strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p))), "")
 	}
 	return slices.ContainsFunc(a.facts.Changes, func(c Change) bool {
 		return c.Kind == Removed && c.Path != t.File && stem(c.Path) == stem(t.File)

@@ -12,12 +12,12 @@ import (
 // made.
 func kindOfWord(s string) (kind ChangeKind, ok bool) {
 	switch s = strings.ToLower(strings.Trim(s, " :*_")); {
-	case slices.Contains(lex().Make, s), slices.Contains(lex().AddedWords, s):
+	case lex("Make").Has(s), lex("AddedWords").Has(s):
 		return Added, true
-	case slices.Contains(lex().Drop, s), slices.Contains(lex().RemovedWords, s):
+	case lex("Drop").Has(s), lex("RemovedWords").Has(s):
 		return Removed, true
 	}
-	return "", slices.Contains(lex().Edit, s) || slices.Contains(lex().ModifiedWords, s)
+	return "", lex("Edit").Has(s) || lex("ModifiedWords").Has(s)
 }
 
 // cutLabel cuts an item such as "`a.go` (new): what was done" behind its paths, and behind its label.
@@ -30,8 +30,8 @@ func cutLabel(item string) (paths []string, behind, rest string, labelled bool) 
 		}
 	}
 	paths, behind = pathList(item)
-	rest = strings.TrimLeft(behind[len(lex().AfterPath.Regexp().FindString(behind)):], "*_")
-	if m := lex().Label.Regexp().FindString(rest); m != "" {
+	rest = strings.TrimLeft(behind[len(lex("AfterPath").Regexp().FindString(behind)):], "*_")
+	if m := lex("Label").Regexp().FindString(rest); m != "" {
 		return paths, behind, rest[len(m):], true
 	}
 	return paths, behind, rest, strings.Trim(rest, " .,") == ""
@@ -43,28 +43,28 @@ func (r *Report) fileItem(item string, kind ChangeKind, listed bool) bool {
 	paths, behind, rest, labelled := cutLabel(item)
 	word, _, _ := strings.Cut(strings.TrimLeft(item, "*_ "), " ")
 	verb, isVerb := kindOfWord(word)
-	if len(paths) == 0 || !labelled && !(listed && lex().Loose.Match(rest)) && !isVerb {
+	if len(paths) == 0 || !labelled && !(listed && lex("Loose").Match(rest)) && !isVerb {
 		return false
 	}
-	if lex().SaysUnchanged.Match(rest[:min(len(rest), 200)]) {
+	if lex("SaysUnchanged").Match(rest[:min(len(rest), 200)]) {
 		return true
 	}
-	if verb == Added || verb == Removed && (labelled || lex().ClearEnd.Match(rest)) {
+	if verb == Added || verb == Removed && (labelled || lex("ClearEnd").Match(rest)) {
 		kind = verb
 	}
 	if len(paths) == 1 {
 		switch {
-		case lex().NewFile.Match(rest) || lex().NewFile.Match(behind):
+		case lex("NewFile").Match(rest) || lex("NewFile").Match(behind):
 			kind = Added
-		case lex().GoneFile.Match(rest) || lex().GoneFile.Match(behind):
+		case lex("GoneFile").Match(rest) || lex("GoneFile").Match(behind):
 			kind = Removed
 		}
-		if to := pathsBehind(lex().FromTo, rest); len(to) == 1 {
+		if to := pathsBehind(lex("FromTo"), rest); len(to) == 1 {
 			r.moved(item, paths[0], to[0])
 			return true
 		}
 	}
-	if !listed && !lex().Doing.Match(rest) && !isVerb && kind == "" {
+	if !listed && !lex("Doing").Match(rest) && !isVerb && kind == "" {
 		return false
 	}
 	for _, p := range paths {
@@ -82,60 +82,60 @@ func (r *Report) fileClaims(s string) {
 	place := false // the list is one of places
 	for _, in := range pathsIn(s) {
 		before, after := s[max(0, in.from-nearby):in.from], s[in.to:min(len(s), in.to+nearby)]
-		after = after[len(lex().AfterPath.Regexp().FindString(after)):]
+		after = after[len(lex("AfterPath").Regexp().FindString(after)):]
 		if !in.listed {
 			verb, place = "", false
-			if v := lex().LastVerb.Find(before); v != nil {
+			if v := lex("LastVerb").Find(before); v != nil {
 				verb = strings.ToLower(v[1])
-			} else if lex().AnyVerb.Match(before) {
-				place = lex().PlaceWord.Match(before) || lex().InBracket.Match(before)
+			} else if lex("AnyVerb").Match(before) {
+				place = lex("PlaceWord").Match(before) || lex("InBracket").Match(before)
 			}
 		}
 		claim := Claim{Kind: fileClaim, Text: s, Path: in.path}
 		switch {
-		case lex().AsPart.Match(after) && verb != "" && !in.listed:
+		case lex("AsPart").Match(after) && verb != "" && !in.listed:
 			verb = ""
 			continue
 		case verb == "renamed" || verb == "moved":
-			if to := pathsBehind(lex().FromTo, after); len(to) == 1 {
+			if to := pathsBehind(lex("FromTo"), after); len(to) == 1 {
 				r.moved(s, in.path, to[0])
 			}
 			return
 		case verb != "":
 			claim.Change, _ = kindOfWord(verb)
 			claim.Sure = true
-			if len(pathsBehind(lex().FromTo, after)) > 0 {
+			if len(pathsBehind(lex("FromTo"), after)) > 0 {
 				claim.Sure, claim.Change, verb = false, "", "" // "added a.go to b.go"
-			} else if !lex().ClearEnd.Match(after) {
-				if claim.Change == Removed && !lex().FileNoun.Match(after) {
+			} else if !lex("ClearEnd").Match(after) {
+				if claim.Change == Removed && !lex("FileNoun").Match(after) {
 					continue // "removed a.go handling"
 				}
-				claim.Change, claim.Sure = "", lex().FileNoun.Match(after)
+				claim.Change, claim.Sure = "", lex("FileNoun").Match(after)
 			}
-		case lex().Replaced.Match(after):
-			if to := pathsBehind(lex().Replaced, after); len(to) == 1 {
+		case lex("Replaced").Match(after):
+			if to := pathsBehind(lex("Replaced"), after); len(to) == 1 {
 				r.add(Claim{Kind: fileClaim, Text: s, Path: in.path, Change: Removed})
 				r.add(Claim{Kind: fileClaim, Text: s, Path: to[0], Change: Added})
 				return
 			}
 			claim.Part = true
-		case lex().NowIn.Match(after) && !lex().PlaceWord.Match(before):
+		case lex("NowIn").Match(after) && !lex("PlaceWord").Match(before):
 			// It is said to be another now.
-		case lex().Passive.Match(after) && !lex().PlaceWord.Match(before):
-			claim.Change, _ = kindOfWord(lex().Passive.Find(after)[1])
+		case lex("Passive").Match(after) && !lex("PlaceWord").Match(before):
+			claim.Change, _ = kindOfWord(lex("Passive").Find(after)[1])
 			claim.Sure = true
-		case lex().Mention.Match(before) || !place:
+		case lex("Mention").Match(before) || !place:
 			claim.Part = true
 		default:
-			v := lex().AnyVerb.FindAllIndex(before)
-			claim.Part = len(v) == 0 || lex().Elsewhere.Match(before[v[len(v)-1][1]:])
+			v := lex("AnyVerb").FindAllIndex(before)
+			claim.Part = len(v) == 0 || lex("Elsewhere").Match(before[v[len(v)-1][1]:])
 		}
 		r.add(claim)
 	}
 }
 
 func (r *Report) folders(s string) {
-	for kind, pattern := range map[ChangeKind]*lazy.Pattern{Added: lex().FolderMade, Removed: lex().FolderGone} {
+	for kind, pattern := range map[ChangeKind]*lazy.Entry{Added: lex("FolderMade"), Removed: lex("FolderGone")} {
 		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
 			r.changed(s, m[1], kind)
 		}
@@ -145,18 +145,18 @@ func (r *Report) folders(s string) {
 // testsBeside reads how many tests a clause says to be there for what was made. It returns the clause without these
 // words.
 func (r *Report) testsBeside(s, m string) string {
-	for _, pattern := range []*lazy.Pattern{lex().TestsBeside, lex().NewOfTests} {
+	for _, pattern := range []*lazy.Entry{lex("TestsBeside"), lex("NewOfTests")} {
 		at := pattern.Regexp().FindStringSubmatchIndex(m)
-		if at == nil || lex().Succeeds.Match(m[:at[0]]) && pattern == lex().TestsBeside || lex().NewTests.Match(m) ||
-			pattern == lex().TestsBeside && (lex().Numbers.Match(m) || lex().OnlyCounts.Match(m)) {
+		if at == nil || lex("Succeeds").Match(m[:at[0]]) && pattern == lex("TestsBeside") || lex("NewTests").Match(m) ||
+			pattern == lex("TestsBeside") && (lex("Numbers").Match(m) || lex("OnlyCounts").Match(m)) {
 			continue
 		}
-		if behind := pattern == lex().TestsBeside && at[4] >= 0; behind &&
-			(lex().TestThing.Match(m[at[4]:at[5]]) || lex().Succeeds.Match(m[at[4]:at[5]])) ||
-			pattern == lex().NewOfTests && !lex().TestSubject.Match(r.Text) {
+		if behind := pattern == lex("TestsBeside") && at[4] >= 0; behind &&
+			(lex("TestThing").Match(m[at[4]:at[5]]) || lex("Succeeds").Match(m[at[4]:at[5]])) ||
+			pattern == lex("NewOfTests") && !lex("TestSubject").Match(r.Text) {
 			continue
 		}
-		n := numeral(lex().NumberWord.Regexp().FindString(m[at[0]:at[1]]))
+		n := numeral(lex("NumberWord").Regexp().FindString(m[at[0]:at[1]]))
 		r.add(Claim{Kind: testsClaim, Text: s, Total: n, Part: true})
 		m = m[:at[0]] + strings.Repeat(" ", at[1]-at[0]) + m[at[1]:]
 	}
@@ -166,8 +166,8 @@ func (r *Report) testsBeside(s, m string) string {
 // failedBefore reads which tests a sentence says to have failed before the work; without a name, those that fail now.
 func (r *Report) failedBefore(s string) {
 	var names []string
-	for _, f := range append(lex().TestName.FindAll(s), lex().Quoted.FindAll(s)...) {
-		if !isPath(f[1]) && !lex().Program.Match(f[1]) && !slices.Contains(names, f[1]) {
+	for _, f := range append(lex("TestName").FindAll(s), lex("Quoted").FindAll(s)...) {
+		if !isPath(f[1]) && !lex("Program").Match(f[1]) && !slices.Contains(names, f[1]) {
 			names = append(names, f[1])
 		}
 	}
@@ -181,44 +181,44 @@ func (r *Report) failedBefore(s string) {
 
 // testNames reads which tests a clause names, and whether it says that they pass or fail.
 func (r *Report) testNames(s, m string) {
-	s = lex().NoTest.Replace(s, " ")
+	s = lex("NoTest").Replace(s, " ")
 	var names []string
-	for _, f := range lex().TestName.FindAll(s) {
+	for _, f := range lex("TestName").FindAll(s) {
 		if f[0] == f[1] {
 			names = append(names, f[1])
 		}
 	}
-	for _, list := range lex().NamesBehind.FindAll(s) {
-		for _, q := range lex().Quoted.FindAll(list[1]) {
-			if lex().IdentName.Match(q[1]) && strings.ContainsAny(q[1], "_:") && !isPath(q[1]) && !slices.Contains(names, q[1]) {
+	for _, list := range lex("NamesBehind").FindAll(s) {
+		for _, q := range lex("Quoted").FindAll(list[1]) {
+			if lex("IdentName").Match(q[1]) && strings.ContainsAny(q[1], "_:") && !isPath(q[1]) && !slices.Contains(names, q[1]) {
 				names = append(names, q[1])
 			}
 		}
 	}
-	if len(names) == 0 || lex().CodeLine.Match(s) || !lex().AboutTest.Match(m) ||
-		lex().TestGone.Match(m) && !lex().Fails.Match(lex().HarmlessFailure.Replace(m, "")) {
+	if len(names) == 0 || lex("CodeLine").Match(s) || !lex("AboutTest").Match(m) ||
+		lex("TestGone").Match(m) && !lex("Fails").Match(lex("HarmlessFailure").Replace(m, "")) {
 		return
 	}
 	c := Claim{Kind: testClaim, Text: s}
-	switch said := lex().HarmlessFailure.Replace(m, " fine "); {
-	case lex().Fails.Match(said) && lex().Earlier.Match(m):
+	switch said := lex("HarmlessFailure").Replace(m, " fine "); {
+	case lex("Fails").Match(said) && lex("Earlier").Match(m):
 		return
-	case lex().Fails.Match(said):
+	case lex("Fails").Match(said):
 		c.Result = NotMet
-	case lex().Denied.Match(said):
+	case lex("Denied").Match(said):
 		return
-	case lex().Succeeds.Match(said):
+	case lex("Succeeds").Match(said):
 		c.Result = Met
 	}
-	success := lex().Succeeds.Regexp().FindStringIndex(s)
+	success := lex("Succeeds").Regexp().FindStringIndex(s)
 	for _, n := range names {
 		one := c
 		one.Name = n
 		if at := strings.Index(s, n); c.Result == Met && success != nil && at > success[1] {
 			between := s[success[1]:at]
-			if lex().OtherTests.Match(between) && !lex().Succeeds.Match(between) {
+			if lex("OtherTests").Match(between) && !lex("Succeeds").Match(between) {
 				one.Result = "" // it is one of the others
-				if lex().ErrorWord.Match(s[success[1]:]) {
+				if lex("ErrorWord").Match(s[success[1]:]) {
 					one.Result = NotMet
 				}
 			}
@@ -229,46 +229,46 @@ func (r *Report) testNames(s, m string) {
 
 // commits reads "committed as abc1234", "commit: abc1234", git's own "[main abc1234]", and lists of commits.
 func (r *Report) commits(s, m, whole string) {
-	if strings.Contains(s, "http") || lex().CommitOther.Match(m) || lex().CommitBlamed.Match(whole) {
+	if strings.Contains(s, "http") || lex("CommitOther").Match(m) || lex("CommitBlamed").Match(whole) {
 		return
 	}
 	found := false
-	for _, f := range lex().CommitNamed.FindAll(s) {
+	for _, f := range lex("CommitNamed").FindAll(s) {
 		if f[2] == "" { // of a range, the first is not part
 			r.add(Claim{Kind: commitClaim, Text: s, Name: f[1] + f[3]})
 			found = true
 		}
 	}
-	if f := lex().CommitItem.Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
+	if f := lex("CommitItem").Find(s); f != nil && strings.ContainsAny(f[1], "0123456789") &&
 		strings.Contains(strings.ToLower(r.Text), "commit") {
 		r.add(Claim{Kind: commitClaim, Text: s, Name: f[1]})
-	} else if !found && lex().CommitDone.Match(m) {
+	} else if !found && lex("CommitDone").Match(m) {
 		r.add(Claim{Kind: commitClaim, Text: s})
 	}
 }
 
 // names reads which functions and other names in code a clause says were made or removed.
 func (r *Report) names(s string) {
-	if m := lex().NameRenamed.Find(lex().BareRenamed.Replace(s, "renamed $1`$2` to `$3`")); m != nil {
-		r.quotedNames(s, m[1]+m[3], Removed, only(clausePaths(s)), !lex().Alias.Match(r.Text))
+	if m := lex("NameRenamed").Find(lex("BareRenamed").Replace(s, "renamed $1`$2` to `$3`")); m != nil {
+		r.quotedNames(s, m[1]+m[3], Removed, only(clausePaths(s)), !lex("Alias").Match(r.Text))
 		r.quotedNames(s, m[2]+m[4], Added, "", false)
 		return
 	}
-	if m := lex().NameMade.FindAllIndex(s); len(m) > 0 {
+	if m := lex("NameMade").FindAllIndex(s); len(m) > 0 {
 		at := m[0]
 		words, quoted, behind := s[at[2]:at[3]], s[at[4]:at[5]], s[at[5]:]
-		if !lex().NoName.Match(words) && !lex().NoNameBehind.Match(behind) {
-			in := only(pathsBehind(lex().InPath, behind))
-			r.quotedNames(s, quoted, Added, in, lex().CodeKind.Match(words))
+		if !lex("NoName").Match(words) && !lex("NoNameBehind").Match(behind) {
+			in := only(pathsBehind(lex("InPath"), behind))
+			r.quotedNames(s, quoted, Added, in, lex("CodeKind").Match(words))
 		}
 	}
-	if m := lex().NameDropped.Find(s); m != nil {
+	if m := lex("NameDropped").Find(s); m != nil {
 		r.quotedNames(s, m[1], Removed, "", false)
 	}
 }
 
 func (r *Report) quotedNames(s, quoted string, kind ChangeKind, path string, sure bool) {
-	for _, q := range lex().Quoted.FindAll(quoted) {
+	for _, q := range lex("Quoted").FindAll(quoted) {
 		if name := codeName(q[1]); name != "" {
 			r.add(Claim{Kind: nameClaim, Text: s, Name: name, Change: kind, Path: path, Sure: sure})
 		}
@@ -277,17 +277,17 @@ func (r *Report) quotedNames(s, quoted string, kind ChangeKind, path string, sur
 
 // others reads claims that no witness looks at, and that something was changed, in whatever file.
 func (r *Report) others(s, m string) {
-	switch f := lex().NewTests.Find(m); {
-	case f != nil && !lex().TestThing.Match(f[4]):
+	switch f := lex("NewTests").Find(m); {
+	case f != nil && !lex("TestThing").Match(f[4]):
 		c := Claim{Kind: testsClaim, Text: s}
-		if n := lex().NumberWord.Find(f[1] + f[2] + f[3]); n != nil {
+		if n := lex("NumberWord").Find(f[1] + f[2] + f[3]); n != nil {
 			c.Total = numeral(n[1])
 		}
 		r.add(c)
-	case lex().OtherDone.Match(m) || lex().DebugGone.Match(s):
+	case lex("OtherDone").Match(m) || lex("DebugGone").Match(s):
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
-	r.says(s, m, lex().DoneNow, nil, Claim{Kind: changeClaim})
+	r.says(s, m, lex("DoneNow"), nil, Claim{Kind: changeClaim})
 }
 
 func atoi(s string) *int {
@@ -300,7 +300,7 @@ func atoi(s string) *int {
 
 // says adds a claim if a text has its words, and not those that make it another one. A group of the words is its name
 // or its number.
-func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim) {
+func (r *Report) says(clause, text string, words, unless *lazy.Entry, c Claim) {
 	f := words.Find(text)
 	if f == nil || unless != nil && unless.Match(text) {
 		return
@@ -317,21 +317,20 @@ func (r *Report) says(clause, text string, words, unless *lazy.Pattern, c Claim)
 // extent reads how much a clause says was changed: nothing, nothing else, no new file, or a number of files. Such
 // clauses deny something, so they are read before denials are left out.
 func (r *Report) extent(s, m string) {
-	l := lex()
-	r.says(s, m, l.TestsUntouched, l.Except, Claim{Kind: scopeClaim, Part: true})
-	r.says(s, strings.ReplaceAll(s, "`", ""), l.TreeClean, nil, Claim{Kind: cleanClaim})
-	r.says(s, m, l.NoDependency, nil, Claim{Kind: sameClaim})
-	r.says(s, m, l.OnlyThis, l.Supposed, Claim{Kind: scopeClaim})
-	if at := l.Unchanged.Regexp().FindStringIndex(m); at != nil && !l.UnchangedPart.Match(m[at[1]:]) &&
-		!l.PartOf.Match(m[:at[0]]) {
+	r.says(s, m, lex("TestsUntouched"), lex("Except"), Claim{Kind: scopeClaim, Part: true})
+	r.says(s, strings.ReplaceAll(s, "`", ""), lex("TreeClean"), nil, Claim{Kind: cleanClaim})
+	r.says(s, m, lex("NoDependency"), nil, Claim{Kind: sameClaim})
+	r.says(s, m, lex("OnlyThis"), lex("Supposed"), Claim{Kind: scopeClaim})
+	if at := lex("Unchanged").Regexp().FindStringIndex(m); at != nil && !lex("UnchangedPart").Match(m[at[1]:]) &&
+		!lex("PartOf").Match(m[:at[0]]) {
 		words := strings.ToLower(m[at[0]:at[1]])
 		inCode := strings.Contains(words, "code") || strings.Contains(words, "source") || strings.HasPrefix(words, "doc")
 		r.add(Claim{Kind: scopeClaim, Text: s, Change: Removed, Sure: inCode && !strings.HasPrefix(words, "the code")})
 	}
-	r.says(s, m, l.NoFunctional, nil, Claim{Kind: scopeClaim, Change: Modified})
-	r.says(s, s, l.EmptyDiff, nil, Claim{Kind: scopeClaim, Change: Removed})
-	r.says(s, m, l.NoNewFile, nil, Claim{Kind: scopeClaim, Change: Added})
-	r.says(s, m, l.FileCount, nil, Claim{Kind: scopeClaim})
+	r.says(s, m, lex("NoFunctional"), nil, Claim{Kind: scopeClaim, Change: Modified})
+	r.says(s, s, lex("EmptyDiff"), nil, Claim{Kind: scopeClaim, Change: Removed})
+	r.says(s, m, lex("NoNewFile"), nil, Claim{Kind: scopeClaim, Change: Added})
+	r.says(s, m, lex("FileCount"), nil, Claim{Kind: scopeClaim})
 }
 
 // fates reads which files a clause says to be as they were, and, if it may, which to be gone.
@@ -342,11 +341,11 @@ func (r *Report) fates(s string, gone bool) {
 		if !in.listed {
 			list = nil
 		}
-		kept := len(list) == 0 && lex().KeptBefore.Match(before) || lex().KeptBehind.Match(after)
-		if len(list) > 0 || !lex().PartOf.Match(before) || lex().RidOf.Match(before) {
+		kept := len(list) == 0 && lex("KeptBefore").Match(before) || lex("KeptBehind").Match(after)
+		if len(list) > 0 || !lex("PartOf").Match(before) || lex("RidOf").Match(before) {
 			list = append(list, in.path)
 		}
-		if kept || gone && (lex().GoneBehind.Match(after) || lex().RidOf.Match(before)) {
+		if kept || gone && (lex("GoneBehind").Match(after) || lex("RidOf").Match(before)) {
 			for _, p := range list {
 				if kept {
 					r.add(Claim{Kind: backClaim, Text: s, Path: p, Sure: true})
@@ -360,29 +359,28 @@ func (r *Report) fates(s string, gone bool) {
 
 // leftovers reads what a clause says to be gone or to be elsewhere.
 func (r *Report) leftovers(s, m string) {
-	l := lex()
-	supposed := l.Supposed.Match(m) || l.Unlike.Match(m)
+	supposed := lex("Supposed").Match(m) || lex("Unlike").Match(m)
 	if r.fates(s, !supposed); supposed {
 		return
 	}
-	late := l.Earlier.Match(l.Passed.Replace(m, " "))
-	if f := l.NameGone.Find(s); f != nil && !late {
+	late := lex("Earlier").Match(lex("Passed").Replace(m, " "))
+	if f := lex("NameGone").Find(s); f != nil && !late {
 		r.quotedNames(s, f[1]+f[2], Removed, "", false)
 	}
-	if f := l.FileMoved.Find(s); f != nil && isPath(f[1]) && isPath(f[2]) {
+	if f := lex("FileMoved").Find(s); f != nil && isPath(f[1]) && isPath(f[2]) {
 		r.moved(s, f[1], f[2])
 	}
-	if f := l.FolderTo.Find(s); f != nil && !late {
+	if f := lex("FolderTo").Find(s); f != nil && !late {
 		r.changed(s, f[1]+f[2], "")
 	}
-	if f := l.DocumentHas.Find(s); f != nil && isPath(f[1]) && !l.Earlier.Match(m) {
+	if f := lex("DocumentHas").Find(s); f != nil && isPath(f[1]) && !lex("Earlier").Match(m) {
 		r.add(Claim{Kind: fileClaim, Text: s, Path: f[1]})
 	}
-	r.says(s, m, l.FilesChanged, nil, Claim{Kind: scopeClaim, Sure: true})
+	r.says(s, m, lex("FilesChanged"), nil, Claim{Kind: scopeClaim, Sure: true})
 }
 
 func numeral(s string) *int {
-	if i := slices.Index(lex().NumberWords, strings.ToLower(s)); i >= 0 {
+	if i := slices.Index(lex("NumberWords").Words, strings.ToLower(s)); i >= 0 {
 		return &i
 	}
 	return atoi(s)
@@ -390,9 +388,9 @@ func numeral(s string) *int {
 
 // codeName returns the name in code that stands in quotes: not of a file, a program, a test or a commit.
 func codeName(quoted string) string {
-	l := lex()
-	f := l.CodeName.Find(quoted)
-	if f == nil || isPath(quoted) || l.Program.Match(quoted+" ") || l.TestName.Match(quoted) || l.CommitHash.Match(quoted) {
+	f := lex("CodeName").Find(quoted)
+	if f == nil || isPath(quoted) || lex("Program").Match(quoted+" ") || lex("TestName").Match(quoted) ||
+		lex("CommitHash").Match(quoted) {
 		return ""
 	}
 	return f[1]

@@ -3,29 +3,28 @@ package verify
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
 
 // runs reads what a clause says of runs: with a command in code, of tests, of a build or a linter.
 func (r *Report) runs(s, m string) {
-	said := lex().HarmlessFailure.Replace(m, " fine ")
-	failed := lex().Fails.Match(said)
-	if lex().Denied.Match(said) && !failed {
+	said := lex("HarmlessFailure").Replace(m, " fine ")
+	failed := lex("Fails").Match(said)
+	if lex("Denied").Match(said) && !failed {
 		return
 	}
 	result := Status("")
 	switch {
 	case failed:
 		result = NotMet
-	case lex().Succeeds.Match(m) || lex().HarmlessFailure.Match(m):
+	case lex("Succeeds").Match(m) || lex("HarmlessFailure").Match(m):
 		result = Met
 	}
 	tests := false
-	for _, f := range lex().Spans.FindAll(s) {
+	for _, f := range lex("Spans").FindAll(s) {
 		command := strings.TrimSpace(strings.TrimPrefix(f[1], "$ "))
-		if !lex().Program.Match(f[1]) || isPath(f[1]) && !strings.Contains(f[1], " ") || strings.HasPrefix(command, "git ") {
+		if !lex("Program").Match(f[1]) || isPath(f[1]) && !strings.Contains(f[1], " ") || strings.HasPrefix(command, "git ") {
 			continue
 		}
 		c := Claim{Kind: runClaim, Text: s, Command: command, Run: kindOf(strings.Fields(command)), Result: result}
@@ -33,18 +32,18 @@ func (r *Report) runs(s, m string) {
 			tests = true
 			c.count(s, m)
 			c.settle()
-			c.Part = lex().Except.Match(m)
+			c.Part = lex("Except").Match(m)
 		}
 		if c.Result != "" {
 			r.add(c)
 		}
 	}
-	if tests || lex().Earlier.Match(m) && (failed || !lex().Numbers.Match(m)) {
+	if tests || lex("Earlier").Match(m) && (failed || !lex("Numbers").Match(m)) {
 		return
 	}
-	if counts := lex().TestSubject.Match(m) && lex().Numbers.Match(m); result != "" && !counts {
-		r.says(s, m, lex().BuildWord, nil, Claim{Kind: runClaim, Run: runBuild, Result: result})
-		r.says(s, m, lex().LintWord, nil, Claim{Kind: runClaim, Run: runLint, Result: result})
+	if counts := lex("TestSubject").Match(m) && lex("Numbers").Match(m); result != "" && !counts {
+		r.says(s, m, lex("BuildWord"), nil, Claim{Kind: runClaim, Run: runBuild, Result: result})
+		r.says(s, m, lex("LintWord"), nil, Claim{Kind: runClaim, Run: runLint, Result: result})
 	}
 	r.tests(s, m, failed)
 }
@@ -54,52 +53,52 @@ func (r *Report) tests(s, m string, failed bool) {
 	general := false
 	switch {
 	case failed:
-		if lex().TestSubject.Match(m) || lex().Numbers.Match(m) {
+		if lex("TestSubject").Match(m) || lex("Numbers").Match(m) {
 			c.Result = NotMet
 		}
-	case lex().TestSubject.Match(m) && (lex().AllPass.Match(m) || lex().TestsPass.Match(m)):
+	case lex("TestSubject").Match(m) && (lex("AllPass").Match(m) || lex("TestsPass").Match(m)):
 		general, c.Result = true, Met
 	}
-	if lex().TestSubject.Match(m) || lex().OnlyCounts.Match(m) || lex().Labelled.Match(m) {
+	if lex("TestSubject").Match(m) || lex("OnlyCounts").Match(m) || lex("Labelled").Match(m) {
 		c.count(s, m)
 	}
 	c.settle()
-	if c.Result == "" && (!c.counted() || lex().NewTests.Match(m)) {
+	if c.Result == "" && (!c.counted() || lex("NewTests").Match(m)) {
 		return
 	}
-	scope := lex().AllPass.Replace(m, "")
-	c.Part = lex().Partly.Match(scope) && !lex().OnlyCounts.Match(m) || !general && !c.counted() ||
-		c.Result == Met && lex().Except.Match(m)
+	scope := lex("AllPass").Replace(m, "")
+	c.Part = lex("Partly").Match(scope) && !lex("OnlyCounts").Match(m) || !general && !c.counted() ||
+		c.Result == Met && lex("Except").Match(m)
 	r.add(c)
 }
 
 // count reads numbers of tests: "12 passed, 1 failed", "5 of 5", "Ran 6 tests", and code such as `4 passed`.
 func (c *Claim) count(s, m string) {
-	words := lex().NumberWord.Regexp().ReplaceAllStringFunc(m, func(w string) string {
+	words := lex("NumberWord").Regexp().ReplaceAllStringFunc(m, func(w string) string {
 		if n := numeral(w); value(n) > 1 {
 			return strconv.Itoa(*n)
 		}
 		return w
 	})
-	for _, f := range lex().Spans.FindAll(s) {
-		if lex().OnlyCounts.Match(f[1]) {
+	for _, f := range lex("Spans").FindAll(s) {
+		if lex("OnlyCounts").Match(f[1]) {
 			words += " " + f[1]
 		}
 	}
-	if f := lex().OfPass.Find(words); f != nil {
+	if f := lex("OfPass").Find(words); f != nil {
 		c.Passed, c.Total = atoi(f[1]), atoi(f[2])
 	}
-	for _, f := range lex().Numbers.FindAll(words) {
-		if !lex().OtherThings.Match(f[2]) {
+	for _, f := range lex("Numbers").FindAll(words) {
+		if !lex("OtherThings").Match(f[2]) {
 			c.number(f[3], f[1])
 		}
 	}
-	for _, f := range lex().Labelled.FindAll(words) {
+	for _, f := range lex("Labelled").FindAll(words) {
 		c.number(f[1], f[2])
 	}
-	if f := lex().NumberOfTests.Find(words); f != nil && c.Passed == nil && c.Total == nil && value(c.Failed) == 0 {
+	if f := lex("NumberOfTests").Find(words); f != nil && c.Passed == nil && c.Total == nil && value(c.Failed) == 0 {
 		ran := strings.HasPrefix(strings.ToLower(f[0]), "ran")
-		if n := atoi(f[1] + f[2]); lex().Succeeds.Match(m) && c.Skipped == nil && !ran {
+		if n := atoi(f[1] + f[2]); lex("Succeeds").Match(m) && c.Skipped == nil && !ran {
 			c.Passed = n
 		} else {
 			c.Total = n
@@ -127,11 +126,11 @@ func kindOf(command []string) runKind {
 		}
 		w = strings.ToLower(strings.TrimPrefix(path.Base(w[strings.LastIndexByte(w, ':')+1:]), "--"))
 		switch {
-		case slices.Contains(lex().TestTools, w), strings.HasPrefix(w, "test"):
+		case lex("TestTools").Has(w), strings.HasPrefix(w, "test"):
 			return runTests
-		case slices.Contains(lex().LintTools, w) || strings.HasSuffix(w, "lint"):
+		case lex("LintTools").Has(w) || strings.HasSuffix(w, "lint"):
 			return runLint
-		case slices.Contains(lex().BuildTools, w) || w == "check" && i > 0 && command[0] == "cargo":
+		case lex("BuildTools").Has(w) || w == "check" && i > 0 && command[0] == "cargo":
 			return runBuild
 		}
 	}

@@ -155,7 +155,7 @@ func Lint(d Decision, known ...Requirement) []string {
 			problem("the issue is vague: name what is wrong, where, and how it shows")
 		}
 		said := it.Issue + " " + it.Suggestion
-		if strings.TrimSpace(it.File) == "" && !lex().Names.Match(said) && !namesOne(said, d, known) {
+		if strings.TrimSpace(it.File) == "" && !lex("Names").Match(said) && !namesOne(said, d, known) {
 			problem("it names neither a file nor a test nor a requirement: say where")
 		}
 		key := it.File + "\x00" + fold(strings.Trim(issue, ".!"))
@@ -174,7 +174,7 @@ func vague(issue string) bool {
 	})
 	return !slices.ContainsFunc(list, func(w string) bool {
 		w = strings.Trim(w, "'.-")
-		return w != "" && !slices.Contains(lex().Vague, w)
+		return w != "" && !lex("Vague").Has(w)
 	})
 }
 

@@ -52,7 +52,7 @@ func ParseDecision(data []byte) (d Decision, err error) {
 	said, _ := m["decision"].(string)
 	d = Decision{Verdict: verdict(strings.ToLower(strings.TrimSpace(said))), TaskID: text(m["task_id"]),
 		Rationale: text(m["rationale"])}
-	others := lex().BesideKey.FindAll(string(bytes.Join(beside, []byte("\n"))))
+	others := lex("BesideKey").FindAll(string(bytes.Join(beside, []byte("\n"))))
 	differs := func(m []string) bool { return !strings.EqualFold(m[1], string(Approve)) }
 	switch {
 	case d.Verdict != Approve && d.Verdict != Feedback:
@@ -223,41 +223,41 @@ func (r *Report) object(fields map[string]any, ofTests bool) {
 		kind, files := fileKey(key)
 		nested, isObject := v.(map[string]any)
 		_, isList := v.([]any)
-		run := slices.IndexFunc(lex().RunKeys, func(w string) bool { return strings.HasPrefix(key, w) })
+		run := slices.IndexFunc(lex("RunKeys").Words, func(w string) bool { return strings.HasPrefix(key, w) })
 		switch {
-		case slices.Contains(lex().ConcernKeys, key):
+		case lex("ConcernKeys").Has(key):
 			for _, s := range texts(v) {
 				r.concern(s)
 			}
-		case slices.ContainsFunc(lex().SilentKeys, func(w string) bool { return strings.Contains(key, w) }):
+		case slices.ContainsFunc(lex("SilentKeys").Words, func(w string) bool { return strings.Contains(key, w) }):
 		case files && !isObject:
 			for _, e := range list(v) {
 				r.fileEntry(e, kind)
 			}
-		case slices.Contains(lex().CommitKeys, key):
+		case lex("CommitKeys").Has(key):
 			for _, e := range list(v) {
 				r.commitEntry(e)
 			}
-		case slices.Contains(lex().NewTestKeys, key), slices.Contains(lex().TestKeys, key) && isList:
+		case lex("NewTestKeys").Has(key), lex("TestKeys").Has(key) && isList:
 			for _, e := range list(v) {
 				r.testEntry(e)
 			}
-		case slices.Contains(lex().TestKeys, key) && isObject:
+		case lex("TestKeys").Has(key) && isObject:
 			r.object(nested, true)
 		case ofTests && (key == "command" || key == "cmd"):
 			subject = "Tests by `" + text(v) + "`"
 		case ofTests && slices.Contains([]string{"result", "status", "outcome"}, key):
 			tests = append(tests, counted(v, "total"))
-		case slices.Contains(lex().TestKeys, key):
+		case lex("TestKeys").Has(key):
 			if result := counted(v, "total"); result != "" {
 				tests = append(tests, result)
 			} else if !isNone(text(v)) {
 				r.prose("Tests: " + text(v))
 			}
-		case slices.Contains(lex().CountKeys, key):
+		case lex("CountKeys").Has(key):
 			tests = append(tests, counted(v, strings.TrimPrefix(strings.TrimPrefix(key, "all"), "tests")))
 		case run >= 0 && isOutcome(outcome(v)):
-			r.sentence(lex().RunKeys[run]+": "+outcome(v), false)
+			r.sentence(lex("RunKeys").Words[run]+": "+outcome(v), false)
 		case key == "testoutput" || key == "output":
 			for _, s := range texts(v) {
 				r.output(s)
@@ -289,9 +289,9 @@ func counted(v any, what string) string {
 func outcome(v any) string {
 	s := strings.TrimSpace(text(v))
 	switch {
-	case slices.Contains(lex().PassedWords, strings.ToLower(s)):
+	case lex("PassedWords").Has(strings.ToLower(s)):
 		return "passed"
-	case slices.Contains(lex().FailedWords, strings.ToLower(s)):
+	case lex("FailedWords").Has(strings.ToLower(s)):
 		return "failed"
 	}
 	return s
@@ -300,18 +300,18 @@ func outcome(v any) string {
 func isOutcome(s string) bool { return s == "passed" || s == "failed" }
 
 func isNone(s string) bool {
-	return s == "" || slices.Contains(lex().NoneWords, strings.ToLower(s))
+	return s == "" || lex("NoneWords").Has(strings.ToLower(s))
 }
 
 // fileKey reports whether a key names files, and how these were changed.
 func fileKey(key string) (kind ChangeKind, ok bool) {
 	switch {
-	case slices.Contains(lex().AddedKeys, key):
+	case lex("AddedKeys").Has(key):
 		return Added, true
-	case slices.Contains(lex().RemovedKeys, key):
+	case lex("RemovedKeys").Has(key):
 		return Removed, true
 	}
-	return "", slices.Contains(lex().ChangedKeys, key)
+	return "", lex("ChangedKeys").Has(key)
 }
 
 // value reads what stands under any other key.
@@ -363,7 +363,7 @@ func (r *Report) commitEntry(v any) {
 	}
 	for part := range strings.SplitSeq(s, ",") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if lex().CommitHash.Match(name) {
+		if lex("CommitHash").Match(name) {
 			r.add(Claim{Kind: commitClaim, Name: name, Text: "commit " + name})
 		}
 	}
@@ -385,7 +385,7 @@ func (r *Report) testEntry(v any) {
 	case isPath(tidyPath(s)):
 		r.changed(s, tidyPath(s), "")
 		return
-	case lex().IdentName.Match(first) && (strings.ContainsAny(first, "_:") || lex().TestName.Match(first)),
+	case lex("IdentName").Match(first) && (strings.ContainsAny(first, "_:") || lex("TestName").Match(first)),
 		strings.Contains(first, "::"):
 		s = first[strings.LastIndex(first, ":")+1:]
 	}

@@ -53,12 +53,12 @@ func (r *Report) prose(text string) {
 			block += raw
 			continue
 		}
-		if t == "" || strings.HasPrefix(t, ">") || lex().OpenBox.Match(t) {
+		if t == "" || strings.HasPrefix(t, ">") || lex("OpenBox").Match(t) {
 			continue
 		}
-		mark := lex().ListMark.Regexp().FindString(line)
+		mark := lex("ListMark").Regexp().FindString(line)
 		bare := strings.TrimSpace(line[len(mark):])
-		if m := lex().HeadFiles.Find(bare); m != nil && (m[4] != "" || m[3] == "") {
+		if m := lex("HeadFiles").Find(bare); m != nil && (m[4] != "" || m[3] == "") {
 			word := strings.ToLower(m[1] + m[2] + m[3])
 			in = section{files: true, change: true}
 			if word != "written" { // new files or old ones
@@ -66,17 +66,17 @@ func (r *Report) prose(text string) {
 			}
 			continue
 		}
-		if lex().TitleLater.Match(line) {
+		if lex("TitleLater").Match(line) {
 			in = section{silent: true}
 			continue
 		}
-		if m := lex().TitleLine.Find(line); m != nil {
+		if m := lex("TitleLine").Find(line); m != nil {
 			if title := m[1] + m[2] + m[3]; !(len(mark) > 0 && strings.Contains(title, ".")) {
 				in = section{
-					silent: lex().TitleSilent.Match(title) && !lex().TitleChange.Match(title) && !lex().TitleDone.Match(title) ||
-						lex().TitleNot.Match(title),
-					concerns: lex().TitleConcerns.Match(title),
-					change:   lex().TitleChange.Match(title),
+					silent: lex("TitleNot").Match(title) || lex("TitleSilent").Match(title) &&
+						!lex("TitleChange").Match(title) && !lex("TitleDone").Match(title),
+					concerns: lex("TitleConcerns").Match(title),
+					change:   lex("TitleChange").Match(title),
 				}
 				if m[2]+m[3] != "" || in.silent || in.concerns {
 					continue
@@ -97,9 +97,9 @@ func (r *Report) prose(text string) {
 		case mark != "" && r.fileItem(bare, "", in.change):
 			_, _, bare, _ = cutLabel(bare)
 		}
-		table, open := strings.HasPrefix(t, "|"), mark != "" && lex().NotYet.Match(bare)
-		head := i+1 < len(all) && lex().TableRule.Match(all[i+1])
-		if table && !head && !open && !lex().TableRule.Match(t) {
+		table, open := strings.HasPrefix(t, "|"), mark != "" && lex("NotYet").Match(bare)
+		head := i+1 < len(all) && lex("TableRule").Match(all[i+1])
+		if table && !head && !open && !lex("TableRule").Match(t) {
 			r.ground(bare, nil)
 		}
 		for _, s := range sentences(bare) {
@@ -144,7 +144,7 @@ func fenceMark(t string) string {
 func sentences(line string) []string {
 	var all []string
 	for {
-		at := lex().SentenceEnd.Regexp().FindStringIndex(line)
+		at := lex("SentenceEnd").Regexp().FindStringIndex(line)
 		if at == nil {
 			return append(all, line)
 		}
@@ -184,8 +184,8 @@ func (r *Report) output(block string) {
 func clauses(s string) []string {
 	var all []string
 	from := 0
-	for _, at := range lex().ClauseEnd.FindAllIndex(s) {
-		harmless := lex().HarmlessFailure.Regexp().FindStringIndex(s[at[0]:])
+	for _, at := range lex("ClauseEnd").FindAllIndex(s) {
+		harmless := lex("HarmlessFailure").Regexp().FindStringIndex(s[at[0]:])
 		if at[0] > from && (harmless == nil || harmless[0] > 2) {
 			all = append(all, strings.TrimLeft(s[from:at[0]], ", ("))
 			from = at[0]
@@ -196,7 +196,7 @@ func clauses(s string) []string {
 
 // masked replaces code and paths by letters, so that words in them decide nothing.
 func masked(s string) string {
-	s = lex().Spans.Regexp().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
+	s = lex("Spans").Regexp().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
 	for _, p := range pathsIn(s) {
 		s = s[:p.from] + strings.Repeat("x", p.to-p.from) + s[p.to:]
 	}
@@ -205,14 +205,14 @@ func masked(s string) string {
 
 // sentence reads what a sentence claims, clause by clause.
 func (r *Report) sentence(s string, ground bool) {
-	if lex().Undone.Match(masked(s)) {
+	if lex("Undone").Match(masked(s)) {
 		known := len(r.Claims)
 		if r.takeBack(s); ground && len(r.Claims) == known {
 			r.state(statement{Text: line(s, maxQuote)}) // nothing is compared: it is listed
 		}
 		return
 	}
-	if m := masked(s); lex().FailedBefore.Match(m) && !lex().Supposed.Match(m) {
+	if m := masked(s); lex("FailedBefore").Match(m) && !lex("Supposed").Match(m) {
 		r.failedBefore(s)
 	}
 	for _, c := range clauses(s) {
@@ -233,18 +233,18 @@ func (r *Report) sentence(s string, ground bool) {
 func (r *Report) clause(s, m, sentence string) {
 	r.extent(s, m)
 	r.leftovers(s, m)
-	now, scoped := lex().Alternative.Replace(m, " "), func(c Claim) bool { return c.Kind == scopeClaim }
-	if r.Change == "" && lex().SaysChange.Match(now) && !lex().Supposed.Match(now) &&
-		!lex().Denied.Match(lex().HarmlessFailure.Replace(now, " ")) && !slices.ContainsFunc(r.Claims, scoped) {
+	now, scoped := lex("Alternative").Replace(m, " "), func(c Claim) bool { return c.Kind == scopeClaim }
+	if r.Change == "" && lex("SaysChange").Match(now) && !lex("Supposed").Match(now) &&
+		!lex("Denied").Match(lex("HarmlessFailure").Replace(now, " ")) && !slices.ContainsFunc(r.Claims, scoped) {
 		r.Change = line(s, maxQuote)
 	}
-	if lex().Supposed.Match(m) {
+	if lex("Supposed").Match(m) {
 		return
 	}
-	r.says(s, m, lex().NotCommitted, nil, Claim{Kind: openClaim})
+	r.says(s, m, lex("NotCommitted"), nil, Claim{Kind: openClaim})
 	m = r.testsBeside(s, m)
 	r.runs(s, m)
-	if r.testNames(s, m); lex().Denied.Match(lex().HarmlessFailure.Replace(m, " ")) {
+	if r.testNames(s, m); lex("Denied").Match(lex("HarmlessFailure").Replace(m, " ")) {
 		return
 	}
 	r.fileClaims(s)
@@ -252,12 +252,12 @@ func (r *Report) clause(s, m, sentence string) {
 	r.commits(s, m, sentence)
 	r.names(s)
 	r.others(s, m)
-	r.says(s, s, lex().Branch, lex().OtherBranch, Claim{Kind: branchClaim})
-	r.says(s, s, lex().OnBranch, nil, Claim{Kind: branchClaim, Sure: true})
-	r.says(s, s, lex().CommitCount, nil, Claim{Kind: countClaim})
-	r.says(s, s, lex().CommitHolds, nil, Claim{Kind: commitClaim})
+	r.says(s, s, lex("Branch"), lex("OtherBranch"), Claim{Kind: branchClaim})
+	r.says(s, s, lex("OnBranch"), nil, Claim{Kind: branchClaim, Sure: true})
+	r.says(s, s, lex("CommitCount"), nil, Claim{Kind: countClaim})
+	r.says(s, s, lex("CommitHolds"), nil, Claim{Kind: commitClaim})
 	covered := slices.ContainsFunc(r.Claims, func(c Claim) bool { return c.Kind != changeClaim && !c.Part })
-	if lex().Unseen.Match(s) || lex().Unseen.Match(m) || !covered && lex().Uncovered.Match(m) {
+	if lex("Unseen").Match(s) || lex("Unseen").Match(m) || !covered && lex("Uncovered").Match(m) {
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 }
@@ -265,7 +265,7 @@ func (r *Report) clause(s, m, sentence string) {
 // takeBack drops the files of which a sentence says that nothing of their change is left. It claims that they are as
 // they were, unless the sentence is about a part of them.
 func (r *Report) takeBack(s string) {
-	claims := lex().TakenBack.Match(s) && !lex().OnlyPart.Match(s)
+	claims := lex("TakenBack").Match(s) && !lex("OnlyPart").Match(s)
 	paths := clausePaths(s)
 	for _, p := range paths {
 		same := func(c Claim) bool { return c.Kind == fileClaim && cleanPath(c.Path) == cleanPath(p) }
@@ -274,9 +274,9 @@ func (r *Report) takeBack(s string) {
 		}
 	}
 	switch {
-	case len(paths) == 0 && lex().AllBack.Match(s) && !lex().ForAWhile.Match(s) && !lex().OnlyPart.Match(s):
+	case len(paths) == 0 && lex("AllBack").Match(s) && !lex("ForAWhile").Match(s) && !lex("OnlyPart").Match(s):
 		r.add(Claim{Kind: scopeClaim, Text: s, Sure: true})
-	case len(paths) == 0, !claims && lex().AsBefore.Match(s):
+	case len(paths) == 0, !claims && lex("AsBefore").Match(s):
 		r.add(Claim{Kind: otherClaim, Text: s})
 	}
 }

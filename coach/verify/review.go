@@ -316,7 +316,7 @@ func Requirements(c plancriteria.Criteria) []Requirement {
 	for _, text := range texts {
 		sum := sha256.Sum256([]byte(fold(text)))
 		r := Requirement{ID: fmt.Sprintf("r%x", sum[:4]), Text: text}
-		if m := lex().EndCommand.Find(text); m != nil {
+		if m := lex("EndCommand").Find(text); m != nil {
 			r.Command = strings.TrimSpace(m[1])
 		}
 		for n, id := 2, r.ID; slices.ContainsFunc(list, func(q Requirement) bool { return q.ID == r.ID }); n++ {

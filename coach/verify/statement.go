@@ -45,16 +45,16 @@ func (r *Report) ground(s string, claims []Claim) {
 		}
 	}
 	clause := s
-	s = lex().Hash.Replace(lex().Thousands.Replace(lex().Thousands.Replace(s, "$1$2"), "$1$2"), "")
+	s = lex("Hash").Replace(lex("Thousands").Replace(lex("Thousands").Replace(s, "$1$2"), "$1$2"), "")
 	m := masked(s)
-	for _, quote := range lex().QuotedText.FindAllIndex(m) {
+	for _, quote := range lex("QuotedText").FindAllIndex(m) {
 		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]
 	}
-	if lex().NoClaim.Match(m) {
+	if lex("NoClaim").Match(m) {
 		return
 	}
 	from := 0
-	for _, at := range append(lex().PartEnd.FindAllIndex(m), []int{len(m), len(m)}) {
+	for _, at := range append(lex("PartEnd").FindAllIndex(m), []int{len(m), len(m)}) {
 		if part := s[from:at[0]]; from < at[0] {
 			one := Report{Text: r.Text}
 			if covered {
@@ -69,11 +69,11 @@ func (r *Report) ground(s string, claims []Claim) {
 }
 
 func (r *Report) part(clause, s, m string) {
-	if lex().NotYet.Match(m) || saysResult(s, m) || lex().FailedBefore.Match(m) ||
-		lex().Story.Match(m) && !lex().SaysChange.Match(m) {
+	if lex("NotYet").Match(m) || saysResult(s, m) || lex("FailedBefore").Match(m) ||
+		lex("Story").Match(m) && !lex("SaysChange").Match(m) {
 		return
 	}
-	if name := only(lex().Spans.Regexp().FindAllString(s, -1)); name != "" && lex().Kept.Match(m) {
+	if name := only(lex("Spans").Regexp().FindAllString(s, -1)); name != "" && lex("Kept").Match(m) {
 		name = strings.Trim(name, "`")
 		if !strings.Contains(name, "/") {
 			name = exactly + cmp.Or(codeName(name), name)
@@ -81,16 +81,16 @@ func (r *Report) part(clause, s, m string) {
 		r.state(statement{Text: line(clause, maxQuote), Terms: []string{name}, Kept: true})
 		return
 	}
-	denies := lex().Negated.Match(lex().Condition.Replace(m, " "))
+	denies := lex("Negated").Match(lex("Condition").Replace(m, " "))
 	switch {
-	case denies && lex().Omitted.Match(m) && !lex().AsBefore.Match(m):
+	case denies && lex("Omitted").Match(m) && !lex("AsBefore").Match(m):
 		return
-	case denies, lex().AsBefore.Match(m), lex().StillSo.Match(m) && !lex().Succeeds.Match(m),
-		lex().OfAll.Match(m) && !lex().AllPass.Match(m):
-		r.add(Claim{Kind: otherClaim, Text: clause, Part: denies && !lex().SaysChange.Match(m)})
+	case denies, lex("AsBefore").Match(m), lex("StillSo").Match(m) && !lex("Succeeds").Match(m),
+		lex("OfAll").Match(m) && !lex("AllPass").Match(m):
+		r.add(Claim{Kind: otherClaim, Text: clause, Part: denies && !lex("SaysChange").Match(m)})
 		return
-	case lex().WithTests.Match(m) && lex().SaysChange.Match(clause):
-		r.add(Claim{Kind: testsClaim, Text: clause, Part: lex().ItsTests.Match(m)})
+	case lex("WithTests").Match(m) && lex("SaysChange").Match(clause):
+		r.add(Claim{Kind: testsClaim, Text: clause, Part: lex("ItsTests").Match(m)})
 		return
 	}
 	if made, with, ok := strings.Cut(m, " with "); ok && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
@@ -98,30 +98,30 @@ func (r *Report) part(clause, s, m string) {
 		r.part(clause, s[len(s)-len(with):], with)
 		return
 	}
-	c := statement{Text: line(clause, maxQuote), Prose: lex().Document.Match(s), Near: lex().Document.Match(clause),
-		Gone: lex().SaysGone.Match(m), Result: lex().Succeeds.Match(clause) || lex().Fails.Match(clause)}
-	s = lex().Without.Replace(lex().StandsAt.Replace(s, "$1$2"), " ")
-	for _, old := range lex().ChangedFrom.FindAll(s) {
+	c := statement{Text: line(clause, maxQuote), Prose: lex("Document").Match(s), Near: lex("Document").Match(clause),
+		Gone: lex("SaysGone").Match(m), Result: lex("Succeeds").Match(clause) || lex("Fails").Match(clause)}
+	s = lex("Without").Replace(lex("StandsAt").Replace(s, "$1$2"), " ")
+	for _, old := range lex("ChangedFrom").FindAll(s) {
 		c.Terms = append(c.Terms, formerly+old[1]+old[2])
 	}
-	s = lex().OldValue.Replace(s, " ") // the change need not have it
-	for _, f := range lex().Measure.FindAll(s) {
+	s = lex("OldValue").Replace(s, " ") // the change need not have it
+	for _, f := range lex("Measure").FindAll(s) {
 		number := strings.TrimRight(f[1], " -")
 		if n := numeral(number); n != nil {
 			number = strconv.Itoa(*n)
 		}
 		c.Terms = append(c.Terms, exactly+number+" "+strings.ToLower(f[2]))
 	}
-	s = lex().Measure.Replace(s, " ")
+	s = lex("Measure").Replace(s, " ")
 	add := func(text string) {
-		text = lex().CallOf.Replace(text, "$1")
-		for _, literal := range lex().Literal.FindAll(text) {
+		text = lex("CallOf").Replace(text, "$1")
+		for _, literal := range lex("Literal").FindAll(text) {
 			c.Terms = append(c.Terms, literal[1])
 			text = strings.Replace(text, literal[1], " ", 1)
 		}
-		text = lex().Qualifier.Replace(text, "$1")
-		for _, word := range lex().Word.Regexp().FindAllString(text, -1) {
-			if (len(word) > 2 || word[0] <= '9') && !lex().HTTPMethod.Match(word) {
+		text = lex("Qualifier").Replace(text, "$1")
+		for _, word := range lex("Word").Regexp().FindAllString(text, -1) {
+			if (len(word) > 2 || word[0] <= '9') && !lex("HTTPMethod").Match(word) {
 				c.Terms = append(c.Terms, exactly+word)
 			}
 		}
@@ -130,29 +130,29 @@ func (r *Report) part(clause, s, m string) {
 		s = strings.ReplaceAll(s, p, " ")
 		c.Terms = append(c.Terms, p)
 	}
-	for _, value := range lex().NewValue.FindAll(s) {
+	for _, value := range lex("NewValue").FindAll(s) {
 		add(value[1])
 	}
-	for _, span := range lex().Spans.FindAll(s) {
+	for _, span := range lex("Spans").FindAll(s) {
 		s = strings.Replace(s, span[0], " ", 1)
 		_, operands, _ := strings.Cut(span[1], " ")
-		switch program := lex().Program.Match(span[1]); {
+		switch program := lex("Program").Match(span[1]); {
 		case !program:
 			add(span[1])
-		case !lex().RanIt.Match(m) && kindOf(strings.Fields(span[1])) == runOther:
+		case !lex("RanIt").Match(m) && kindOf(strings.Fields(span[1])) == runOther:
 			add(operands)
 		}
 	}
-	for _, quote := range lex().QuotedText.FindAll(s) {
+	for _, quote := range lex("QuotedText").FindAll(s) {
 		s = strings.Replace(s, quote[0], " ", 1)
 		add(quote[1] + quote[2])
 	}
-	for i, word := range lex().Word.Regexp().FindAllString(s, -1) {
+	for i, word := range lex("Word").Regexp().FindAllString(s, -1) {
 		lower := strings.ToLower(word)
 		switch {
-		case len(word) < 2 || slices.ContainsFunc([][]string{lex().Vague, lex().Plain, lex().Make, lex().Edit, lex().Drop,
-			lex().Move, lex().Place}, func(list []string) bool { return slices.Contains(list, lower) }):
-		case slices.ContainsFunc(lex().Means, func(begin string) bool { return strings.HasPrefix(lower, begin) }):
+		case len(word) < 2 || slices.ContainsFunc(strings.Fields("Vague Plain Make Edit Drop Move Place"),
+			func(list string) bool { return lex(list).Has(lower) }):
+		case slices.ContainsFunc(lex("Means").Words, func(begin string) bool { return strings.HasPrefix(lower, begin) }):
 			c.Terms = append(c.Terms, lower)
 		case strings.ToUpper(word) == word && len(word) < 6 && word[0] > '9':
 			c.Words = append(c.Words, lower)
@@ -171,7 +171,7 @@ func (r *Report) part(clause, s, m string) {
 	switch {
 	case len(c.Terms)+len(c.Words) > 0:
 		r.state(c)
-	case lex().TestsCover.Match(m):
+	case lex("TestsCover").Match(m):
 		r.add(Claim{Kind: otherClaim, Text: clause})
 	}
 }
@@ -187,12 +187,12 @@ func (r *Report) state(list ...statement) {
 
 // saysResult reports whether a part of a clause is about a run, which other claims are made of.
 func saysResult(s, m string) bool {
-	counts := lex().Numbers.Match(m) || lex().OfPass.Match(m) || lex().OnlyCounts.Match(m) || lex().Labelled.Match(m)
-	subject := lex().TestSubject.Match(m) || lex().BuildWord.Match(m) || lex().LintWord.Match(m) ||
-		lex().TestName.Match(s) ||
-		slices.ContainsFunc(lex().Spans.FindAll(s), func(f []string) bool { return lex().Program.Match(f[1]) })
-	return counts || subject && (lex().ResultNumber.Match(s) ||
-		lex().Succeeds.Match(m) || lex().Fails.Match(m) || lex().AllPass.Match(m))
+	counts := lex("Numbers").Match(m) || lex("OfPass").Match(m) || lex("OnlyCounts").Match(m) || lex("Labelled").Match(m)
+	subject := lex("TestSubject").Match(m) || lex("BuildWord").Match(m) || lex("LintWord").Match(m) ||
+		lex("TestName").Match(s) ||
+		slices.ContainsFunc(lex("Spans").FindAll(s), func(f []string) bool { return lex("Program").Match(f[1]) })
+	return counts || subject && (lex("ResultNumber").Match(s) ||
+		lex("Succeeds").Match(m) || lex("Fails").Match(m) || lex("AllPass").Match(m))
 }
 
 // lack returns what of a statement the change does not show, for people; "" if it shows it.

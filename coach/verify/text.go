@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -39,35 +38,8 @@ func Sentence(s string) string {
 //go:embed lexicon.txt
 var lexiconText string
 
-// lex returns the lists of words and the patterns of lexicon.txt, by their names. The first call reads the file.
-var lex = lazy.Load[lexicon](lexiconText)
-
-type lexicon struct {
-	Make, Edit, Drop, Move, Place, Determiners, AddedWords, ModifiedWords, RemovedWords, LintTools, BuildTools,
-	TestTools, HarmlessOptions, Compiled, NumberWords, Vague, Plain, Means, Extensions, BareNames, Products,
-	ChangedKeys, AddedKeys, RemovedKeys, CommitKeys, NewTestKeys, TestKeys, ConcernKeys, SilentKeys, CountKeys,
-	RunKeys, PassedWords, FailedWords, NoneWords []string
-	Fixes map[string]string
-	Rewritten, Absent, Pushed, Standing, Outwards, TestsMentioned, NoAdmission, GoneMentioned, SkipMentioned, AnyVerb,
-	LastVerb, PlaceWord, InBracket, Mention, Elsewhere, AsPart, Passive, FromTo, ClearEnd, Label, NewFile, GoneFile,
-	FileNoun, Loose, SaysUnchanged, Doing, FolderGone, FolderMade, TestName, NoTest, NamesBehind, Quoted, IdentName,
-	AboutTest, CodeLine, TestGone, CommitNamed, CommitItem, CommitDone, CommitBlamed, CommitOther,
-	OtherDone, TreeClean, NoDependency, TestsUntouched, NumberWord, TestThing, NameMade, NameRenamed, BareRenamed,
-	NameDropped, NoName, NoNameBehind, InPath, Passed, Unlike, Alias, NameGone, GoneBehind, RidOf, FileMoved, FolderTo,
-	FilesChanged, DocumentHas, Admitted, CodeName, DebugGone, TakenBack, OnlyPart, Formatting, Commenting,
-	NewTests, DoneNow, OnlyThis, Unchanged, Program, Succeeds, Fails, HarmlessFailure, AllPass, TestsPass, OfPass,
-	Numbers, Labelled, NumberOfTests, Partly, Except, BuildWord, LintWord, TestSubject, OtherThings, OnlyCounts,
-	ResultNumber, StandsAt, BesideKey, Names, MdLink, LineSuffix, PathShape, AnyPath, ListSeparator, AfterPath,
-	OpenBox, ListMark, SentenceEnd, TitleLine, HeadFiles, TitleSilent, TitleNot, TitleConcerns, TitleChange, TitleDone,
-	TitleLater, UnchangedPart, EmptyDiff, KeptBehind, KeptBefore, PartOf, AllBack, ForAWhile, NoNewFile, FileCount,
-	Branch, OtherBranch, CommitCount, CommitHolds, InGit, IgnoredMentioned, CodeKind, Uncovered, Unseen, NowIn,
-	Alternative, SaysChange, NoClaim, AsBefore, EndCommand, OfAll, RanIt, PartEnd, Document, Negated,
-	Condition, Omitted, ChangedFrom, Measure, Thousands, Hash, FailedBefore, Kept, ItsTests, TestsCover, FailingTests,
-	Story, Without, NoFunctional, TestGoneWord, TestAffix, StillSo, CallOf, SuiteFails, FailureTold, TestsBeside,
-	NewOfTests, Qualifier, Literal, OnBranch, NotCommitted, NotYet, WithTests, SaysGone, OldValue, HTTPMethod,
-	NewValue, TableRule, Word, QuotedText, Replaced, OtherTests, ErrorWord, Supposed, Denied, Earlier, Undone,
-	ClauseEnd, Spans, CommitHash *lazy.Pattern
-}
+// lex returns a list of words or a pattern of lexicon.txt by its name. The first call reads the file.
+var lex = lazy.Load(lexiconText)
 
 // tidyPath removes what stands around a path in prose: quotes, emphasis, a Markdown link, a line number, a full stop.
 func tidyPath(s string) string {
@@ -76,13 +48,13 @@ func tidyPath(s string) string {
 		before := s
 		s = strings.Trim(s, "`'\"“”‘’*<>")
 		s = strings.TrimRight(s, ",;:!?.")
-		if m := lex().MdLink.Find(s); m != nil {
+		if m := lex("MdLink").Find(s); m != nil {
 			s = m[2]
 			if !isPath(s) || strings.Contains(s, "://") {
 				s = m[1]
 			}
 		}
-		s = lex().LineSuffix.Replace(s, "")
+		s = lex("LineSuffix").Replace(s, "")
 		if s == before {
 			return s
 		}
@@ -91,19 +63,19 @@ func tidyPath(s string) string {
 
 // isPath reports whether a word of prose is surely the path of a file.
 func isPath(s string) bool {
-	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !lex().PathShape.Match(s) ||
-		slices.Contains(lex().Products, strings.ToLower(s)) {
+	if s == "" || len(s) > 260 || strings.Contains(s, "://") || !lex("PathShape").Match(s) ||
+		lex("Products").Has(strings.ToLower(s)) {
 		return false
 	}
-	if strings.Contains(s, " ") && lex().Program.Match(s) {
+	if strings.Contains(s, " ") && lex("Program").Match(s) {
 		return false // a command
 	}
 	base := path.Base(strings.ReplaceAll(s, `\`, "/"))
-	if slices.Contains(lex().BareNames, base) {
+	if lex("BareNames").Has(base) {
 		return true
 	}
 	ext := path.Ext(base)
-	if ext == "" || base == ext || !slices.Contains(lex().Extensions, strings.ToLower(ext[1:])) {
+	if ext == "" || base == ext || !lex("Extensions").Has(strings.ToLower(ext[1:])) {
 		return false
 	}
 	if len(ext) == 2 && '0' <= ext[1] && ext[1] <= '9' || ext == ".out" { // a manual page, but not a version
@@ -125,7 +97,7 @@ func pathList(s string) (paths []string, rest string) {
 }
 
 // pathsBehind returns the list of paths behind a pattern at the start of s.
-func pathsBehind(p *lazy.Pattern, s string) (paths []string) {
+func pathsBehind(p *lazy.Entry, s string) (paths []string) {
 	if m := p.Regexp().FindString(s); m != "" {
 		paths, _ = pathList(s[len(m):])
 	}
@@ -187,12 +159,12 @@ type pathIn struct {
 
 func pathsIn(s string) (all []pathIn) {
 	last := 0
-	for _, m := range lex().AnyPath.FindAllIndex(s) {
+	for _, m := range lex("AnyPath").FindAllIndex(s) {
 		p := pathIn{path: tidyPath(s[m[2]:m[3]]), from: m[2], to: m[3]}
 		if isPath(p.path) {
 			between := s[last:p.from]
-			between = between[len(lex().AfterPath.Regexp().FindString(between)):]
-			p.listed = len(all) > 0 && between != "" && lex().ListSeparator.Regexp().FindString(between) == between
+			between = between[len(lex("AfterPath").Regexp().FindString(between)):]
+			p.listed = len(all) > 0 && between != "" && lex("ListSeparator").Regexp().FindString(between) == between
 			for _, p.path = range braces(p.path) {
 				all, last, p.listed = append(all, p), p.to, true
 			}

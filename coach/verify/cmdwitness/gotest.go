@@ -14,14 +14,14 @@ import (
 
 // goTestFlags returns where the flags of go test begin, behind "test" and -C. It is -1 for any other command.
 func goTestFlags(words []string) int {
-	begin := lex().GoTest.Regexp().FindString(strings.Join(words, "\x00") + "\x00")
+	begin := lex("GoTest").Regexp().FindString(strings.Join(words, "\x00") + "\x00")
 	return cmp.Or(strings.Count(begin, "\x00"), -1)
 }
 
 // goTest runs go test and counts what it reports as JSON: test functions (tests, fuzz tests, examples), each once.
 // Subtests are named among the failures, and counted in Parts.
 func (w *Witness) goTest(ctx context.Context, run verify.Run, args []string) (verify.Run, error) {
-	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, lex().NoTests.Match)}
+	e := &events{packages: map[string]*goPackage{}, noTests: slices.ContainsFunc(args, lex("NoTests").Match)}
 	res, err := w.start(ctx, &run, Command{Args: args, Keep: keepBuild, Stdout: e})
 	if err != nil {
 		return run, err
@@ -149,7 +149,7 @@ func appendTail(b, text []byte, keep int) []byte {
 
 func (p *goPackage) event(ev event) {
 	if ev.Action == "output" {
-		if m := lex().GoNotBuilt.Find(ev.Output); m != nil {
+		if m := lex("GoNotBuilt").Find(ev.Output); m != nil {
 			p.broken, p.setup = true, m[1] == "setup"
 		}
 		p.output = appendTail(p.output, []byte(ev.Output), keepTest)
@@ -251,8 +251,8 @@ func (e *events) judge(r *verify.Run, res Result) {
 	text := string(e.build) + string(e.noise) + res.Output
 	badModule := res.Exit != 0 && strings.Contains(text, "errors parsing go.mod")
 	lacks, faulty := "", broken > 0 || res.Exit != 0
-	if faulty && !badModule && !(compiled && !lex().GoLacks.Match(lex().CodeLine.Replace(text, ""))) {
-		lacks = strings.TrimSpace(lex().GoLacks.Regexp().FindString(text))
+	if faulty && !badModule && !(compiled && !lex("GoLacks").Match(lex("CodeLine").Replace(text, ""))) {
+		lacks = strings.TrimSpace(lex("GoLacks").Regexp().FindString(text))
 	}
 	r.Status, r.Why = firstOf([]verdict{
 		{failures, verify.NotMet, plural(r.Failed, "test", "tests") + " failed"},

@@ -146,17 +146,17 @@ func (e Environment) Of(environ []string) (env, withheld []string) {
 	for _, v := range environ {
 		name, value, ok := strings.Cut(v, "=")
 		upper := strings.ToUpper(name)
-		if !ok || name == "" || slices.Contains(lex().Repository, upper) { // Windows has variables such as "=C:"
+		if !ok || name == "" || lex("Repository").Has(upper) { // Windows has variables such as "=C:"
 			continue
 		}
 		switch {
 		case slices.Contains(e.Pass, name):
 			env = append(env, v)
-		case e.Clean && !slices.Contains(lex().Needed, upper) && !strings.HasPrefix(upper, "LC_"),
-			slices.ContainsFunc(strings.Split(upper, "_"), func(w string) bool { return slices.Contains(lex().Secrets, w) }):
+		case e.Clean && !lex("Needed").Has(upper) && !strings.HasPrefix(upper, "LC_"),
+			slices.ContainsFunc(strings.Split(upper, "_"), func(w string) bool { return lex("Secrets").Has(w) }):
 			withheld = append(withheld, name)
-		case lex().Userinfo.Match(value):
-			env = append(env, name+"="+lex().Userinfo.Replace(value, "$1$2"))
+		case lex("Userinfo").Match(value):
+			env = append(env, name+"="+lex("Userinfo").Replace(value, "$1$2"))
 			withheld = append(withheld, "the password in "+name)
 		case plaintext.Redact(value) != value:
 			withheld = append(withheld, name)
@@ -242,7 +242,7 @@ func needsShell(w *syntax.Word) bool {
 				}
 			}
 		case *syntax.Lit:
-			if lex().ShellPattern.Match(p.Value) {
+			if lex("ShellPattern").Match(p.Value) {
 				return true
 			}
 		default:

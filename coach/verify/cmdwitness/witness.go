@@ -29,11 +29,7 @@ type Witness struct {
 //go:embed patterns.txt
 var patternsText string
 
-var lex = lazy.Load[struct {
-	GoTest, NoTests, GoNotBuilt, CodeLine, GoLacks, NotThere, NotOK, Pytest, PytestReport, ShellPattern,
-	Userinfo *lazy.Pattern
-	ReportPlaces, Secrets, Needed, Repository []string
-}](patternsText)
+var lex = lazy.Load(patternsText)
 
 var _ verify.Witness = (*Witness)(nil)
 
@@ -97,7 +93,7 @@ func (w *Witness) Run(ctx context.Context, command []string) (verify.Run, error)
 	}
 	own := !slices.Equal(args, command)
 	line := strings.Join(command, " ")
-	if !own && lex().Pytest.Match(line) && !lex().PytestReport.Match(line) {
+	if !own && lex("Pytest").Match(line) && !lex("PytestReport").Match(line) {
 		args = append(args, "--junitxml="+report)
 	}
 	stdout, begun := &tail{max: keepRead}, time.Now()
@@ -161,7 +157,7 @@ func freshReports(dir string, command []string, since time.Time) []string {
 		return nil
 	}
 	var files []string
-	for _, place := range lex().ReportPlaces {
+	for _, place := range lex("ReportPlaces").Words {
 		found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(place)))
 		files = append(files, found...)
 	}
@@ -182,7 +178,7 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		failed = "tests failed"
 	}
 	if r.Exit != 0 {
-		lacks = strings.TrimSpace(lex().NotThere.Regexp().FindString(output))
+		lacks = strings.TrimSpace(lex("NotThere").Regexp().FindString(output))
 	}
 	run.Status, run.Why = firstOf([]verdict{
 		{c.Failed > 0, verify.NotMet, failed},
@@ -196,7 +192,7 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 		{r.Exit != 0, verify.NotMet, fmt.Sprintf("it ended with exit status %d", r.Exit)},
 		{fault != "", verify.Unverified, fault},
 		{c.Broken != "", verify.Unverified, "its report cannot be believed: " + c.Broken},
-		{!counted && lex().NotOK.Match(output), verify.Unverified, `it says "not ok", without the plan that a report has`},
+		{!counted && lex("NotOK").Match(output), verify.Unverified, `it says "not ok", without the plan that a report has`},
 		{counted && c.Passed == 0, verify.Unverified, "no test passed: all were skipped"},
 	})
 }

@@ -43,7 +43,7 @@ func (l *look) slight(f *verify.FileFact) {
 	if d == nil || base[0] == '.' || base == "__init__.py" || base == "py.typed" {
 		return
 	}
-	bare := func(text string) string { return lex().Blanks.Replace(strings.TrimSpace(text), "\n") }
+	bare := func(text string) string { return lex("Blanks").Replace(strings.TrimSpace(text), "\n") }
 	switch {
 	case d.unread || d.link:
 	case d.now == "":
@@ -70,7 +70,7 @@ func (l *look) find(f *verify.FileFact) {
 		return
 	}
 	slashed := strings.TrimPrefix(strings.ReplaceAll(claimed, `\`, "/"), "@")
-	claimed = path.Clean(lex().InFile.Replace(slashed, ""))
+	claimed = path.Clean(lex("InFile").Replace(slashed, ""))
 	outside := func(name string) { f.Clean, f.State, f.Why = name, verify.Outside, "it is not in the repository" }
 	names := []string{path.Join(l.sub, claimed), claimed}
 	if full := filepath.FromSlash(claimed); filepath.IsAbs(full) {
@@ -227,15 +227,15 @@ func (l *look) suspect(c *difference, scripts []string) string {
 	python, added := path.Ext(name) == ".py", c.Kind == verify.Added
 	module := strings.TrimSuffix(strings.TrimSuffix(c.Path, ".py"), "/__init__")
 	switch {
-	case lex().Workflow.Match(c.Path) && !added:
+	case lex("Workflow").Match(c.Path) && !added:
 		return "is a workflow of CI" + was
-	case lex().ConfigName.Match(name), lex().Cargo.Match(c.Path):
+	case lex("ConfigName").Match(name), lex("Cargo").Match(c.Path):
 		return "decides how tests run" + was
 	case slices.Contains(scripts, c.Path):
 		return "is run by the command" + was
-	case added && python && path.Dir(module) == l.sub && slices.Contains(lex().Modules, path.Base(module)):
+	case added && python && path.Dir(module) == l.sub && lex("Modules").Has(path.Base(module)):
 		return "takes the place of a module by which tests run" + was
-	case python && !slices.Equal(lex().Loader.Find(old), lex().Loader.Find(now)):
+	case python && !slices.Equal(lex("Loader").Find(old), lex("Loader").Find(now)):
 		return "decides which tests are loaded" + was
 	case (name == "go.mod" || name == "go.work") && l.leavesOut(c.Change, old, now):
 		return "decides which packages are tested" + was
@@ -286,11 +286,11 @@ func (l *look) shadowed() {
 	entries, _ := os.ReadDir(l.full(folder))
 	for _, e := range entries {
 		name, why := path.Join(folder, e.Name()), ""
-		if slices.Contains(lex().Programs, e.Name()) {
+		if lex("Programs").Has(e.Name()) {
 			why = "takes the place of the program " + e.Name()
 		} else if e.Type().IsRegular() {
 			text, err := os.ReadFile(l.full(name))
-			if err == nil && !lex().StartsPackage.Match(string(text)) {
+			if err == nil && !lex("StartsPackage").Match(string(text)) {
 				why = "is a program that no package of node_modules brought"
 			}
 		}
@@ -307,7 +307,7 @@ func (l *look) suspected(name, why string) {
 // takesOver reports whether a Go file decides, before any test runs, which tests run and what they report. It does so
 // by a TestMain, by flags of the test program, or where the program starts: in init, or in the value of a variable.
 func takesOver(text string, test bool) bool {
-	if lex().SetsFlag.Match(text) {
+	if lex("SetsFlag").Match(text) {
 		return true
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
@@ -326,6 +326,6 @@ func takesOver(text string, test bool) bool {
 			starts = d.Tok == token.VAR
 		}
 		text := text[d.Pos()-1 : d.End()-1]
-		return starts && (lex().Seizes.Match(text) || test && lex().Exits.Match(text))
+		return starts && (lex("Seizes").Match(text) || test && lex("Exits").Match(text))
 	})
 }

@@ -203,7 +203,7 @@ func (s *store) graft(r *repository, index, name, tree string, inner *repository
 // folders that are not ignored.
 func (r *repository) ignoredPrograms() []string {
 	return slices.DeleteFunc(r.ignored(), func(name string) bool {
-		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex().ConfigName.Match(path.Base(name))
+		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex("ConfigName").Match(path.Base(name))
 	})
 }
 
@@ -242,7 +242,7 @@ var hardening = sync.OnceValue(func() []string {
 	args := []string{"--no-pager", "--no-optional-locks", "--no-replace-objects",
 		"-c", "core.hooksPath=" + os.DevNull, // post-index-change runs when an index is written
 		"-c", "core.ignoreCase=" + strconv.FormatBool(runtime.GOOS != "linux")}
-	for _, setting := range lex().Settings {
+	for _, setting := range lex("Settings").Words {
 		args = append(args, "-c", setting)
 	}
 	return args
@@ -304,7 +304,7 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	cmd := cmdwitness.Command{
 		Args:    slices.Concat([]string{"git"}, hardening(), args),
 		Dir:     g.dir,
-		Env:     slices.Concat(env, lex().Environment, []string{"GIT_GRAFT_FILE=" + os.DevNull}, g.env),
+		Env:     slices.Concat(env, lex("Environment").Words, []string{"GIT_GRAFT_FILE=" + os.DevNull}, g.env),
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  &out,
@@ -313,7 +313,7 @@ func (g git) limited(max int, stdin string, args ...string) (text []byte, over b
 	}
 	r, err := cmdwitness.Run(g.ctx, cmd)
 	if err == nil && (r.Why != "" || r.Exit != 0) {
-		if m := lex().Complaint.Find(r.Output); m != nil {
+		if m := lex("Complaint").Find(r.Output); m != nil {
 			r.Output = m[1] // the first
 		}
 		said := plaintext.MaskedLine(strings.TrimSpace(r.Output), 200)
@@ -396,8 +396,8 @@ var errNoCommit = errors.New("there is no such commit")
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, or says what went wrong.
 func (g git) commit(rev string) (string, error) {
-	isHash := lex().HexName.Match(rev)
-	if len(rev) > 256 || !isHash && !lex().RefName.Match(rev) || strings.Contains(rev, "..") {
+	isHash := lex("HexName").Match(rev)
+	if len(rev) > 256 || !isHash && !lex("RefName").Match(rev) || strings.Contains(rev, "..") {
 		return "", errors.New("it is not the name of a commit")
 	}
 	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
@@ -405,7 +405,7 @@ func (g git) commit(rev string) (string, error) {
 	case strings.Contains(says, "ambiguous"),
 		err == nil && isHash && !strings.HasPrefix(name, strings.ToLower(rev)): // an annotated tag, or a branch of that name
 		err = errors.New("more than one commit can be meant")
-	case lex().UnknownName.Match(says):
+	case lex("UnknownName").Match(says):
 		err = errNoCommit
 	}
 	return name, err

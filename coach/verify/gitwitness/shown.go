@@ -103,7 +103,7 @@ func (v *vocabulary) lines(list, other string) string {
 	var text strings.Builder
 	header := "" // the declaration above, until it was added
 	for line := range strings.SplitSeq(list, "\n") {
-		if lex().Definition.Match(line[:min(len(line), maxHeader)]) {
+		if lex("Definition").Match(line[:min(len(line), maxHeader)]) {
 			header = line[:min(len(line), maxHeader)]
 		}
 		if known[line] || strings.ContainsRune(line, 0) {
@@ -113,7 +113,7 @@ func (v *vocabulary) lines(list, other string) string {
 		header = ""
 		v.add(line)
 		text.WriteString(strings.ToLower(line) + "\n")
-		if lex().Comment.Match(line) {
+		if lex("Comment").Match(line) {
 			v.add("comment comments docstring title heading")
 		}
 	}
@@ -123,13 +123,13 @@ func (v *vocabulary) lines(list, other string) string {
 
 // add adds the words of a line, and their parts: of "fetchRetry_2" fetch and retry, too.
 func (v *vocabulary) add(line string) {
-	for _, m := range lex().CodeWord.FindAll(line) {
+	for _, m := range lex("CodeWord").FindAll(line) {
 		lower := strings.ToLower(m[0])
 		if v.words[m[0]] && v.words["--"+lower] || len(v.words) > maxVoc {
 			continue
 		}
 		v.words[m[0]], v.words[lower], v.words["--"+lower] = true, true, true // the last is an option
-		for _, part := range lex().WordPart.FindAll(m[0]) {
+		for _, part := range lex("WordPart").FindAll(m[0]) {
 			v.words[strings.ToLower(part[0])] = true
 		}
 	}
@@ -137,18 +137,20 @@ func (v *vocabulary) add(line string) {
 
 // count adds the numbers of a text in lower case, and what they make when they are multiplied.
 func (v *vocabulary) count(text string) {
-	for _, m := range lex().CodeWord.FindAll(text) {
+	for _, m := range lex("CodeWord").FindAll(text) {
 		if n, ok := number(m[0]); ok {
 			v.numbers = append(v.numbers, n)
 		} else if name, ok := strings.CutPrefix(m[0], "status"); ok || strings.Contains(name, "_") {
-			if n, ok := number(lex().HTTPStatus[strings.ReplaceAll(name, "_", "")]); ok {
+			codes := lex("HTTPStatus").Words
+			if i := slices.Index(codes, strings.ReplaceAll(name, "_", "")); i >= 0 {
+				n, _ = number(codes[i+1])
 				v.numbers = append(v.numbers, n)
 			}
 		}
 	}
-	for _, m := range lex().Product.FindAll(text) {
+	for _, m := range lex("Product").FindAll(text) {
 		n := 1.0
-		for i, factor := range lex().CodeWord.FindAll(m[0]) {
+		for i, factor := range lex("CodeWord").FindAll(m[0]) {
 			f, _ := number(factor[0])
 			if i > 0 && strings.Contains(m[0], "<<") {
 				f = math.Exp2(min(f, 60))
@@ -266,7 +268,7 @@ func (l *look) lines(tree, word string, options ...string) (programs map[string]
 }
 
 func defines(text, name string) (n int) {
-	for _, m := range lex().Definition.FindAll(text) {
+	for _, m := range lex("Definition").FindAll(text) {
 		if m[1] == name {
 			n++
 		}
@@ -348,14 +350,14 @@ func (l *look) isStub(files map[string]string, name string) bool {
 		if !testcode.IsCode(file) || testcode.IsTest(file) {
 			continue
 		}
-		declares, stub := braced, lex().Stub
+		declares, stub := braced, lex("Stub")
 		if path.Ext(file) == ".py" {
-			declares, stub = inPython, lex().PythonStub
+			declares, stub = inPython, lex("PythonStub")
 		}
 		text := testcode.Code(file, l.mine.blob(l.tree+":"+file))
 		for _, m := range declares.FindAllStringSubmatch(text, -1) {
 			switch {
-			case lex().Control.Match(m[1]):
+			case lex("Control").Match(m[1]):
 			case stub.Match(strings.TrimRight(m[2], "; }")):
 				stubs++
 			default:

@@ -21,13 +21,7 @@ import (
 //go:embed patterns.txt
 var patternsText string
 
-var lex = lazy.Load[struct {
-	HexName, RefName, Complaint, UnknownName, InFile, Blanks, Made, Definition, CodeWord, WordPart, Product, Comment,
-	Stub, PythonStub, Control, ConfigName, Workflow, Cargo, Loader, StartsPackage, SetsFlag, Seizes,
-	Exits *lazy.Pattern
-	Settings, Environment, Modules, Programs []string
-	HTTPStatus                               map[string]string
-}](patternsText)
+var lex = lazy.Load(patternsText)
 
 type view struct {
 	*repository
@@ -178,7 +172,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	must(mine.run("", "read-tree", b.tree))
 	must(mine.run("", "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/"))
 	for _, name := range v.ignored() {
-		if !lex().Made.Match(name) {
+		if !lex("Made").Match(name) {
 			link(v.root, dir, strings.TrimSuffix(name, "/"))
 		}
 	}

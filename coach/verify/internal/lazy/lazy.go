@@ -4,52 +4,50 @@ package lazy
 
 import (
 	"iter"
-	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// Pattern is a regular expression. It is safe for concurrent use.
-type Pattern struct{ compile func() *regexp.Regexp }
+// Entry is a regular expression, or a list of words. It is safe for concurrent use.
+type Entry struct {
+	Words []string // of the text of a list
 
-// New returns the pattern of an expression. An expression that is not valid panics when it is used.
-func New(expr string) *Pattern {
-	return &Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	// Regexp returns the compiled expression. It panics if the expression is not valid.
+	Regexp func() *regexp.Regexp
 }
 
-// Load returns a function that, when it is first called, fills the fields of a struct with the entries of their names:
-// patterns, lists of words, and maps, of which each line is a key and its value. In a pattern, {{Make}} stands for the
-// words of the list Make as alternatives. The function panics if fields and entries differ.
-func Load[T any](text string) func() *T { return sync.OnceValue(func() *T { return load[T](text) }) }
+// New returns the entry of an expression.
+func New(expr string) *Entry {
+	return &Entry{strings.Fields(expr), sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+}
 
-func load[T any](text string) *T {
-	to := new(T)
-	fields := reflect.ValueOf(to).Elem()
-	lists := []string{"\n", ""} // and names with their words: what stands for what
-	for name, text := range Entries(text) {
-		switch f := fields.FieldByName(name).Addr().Interface().(type) {
-		case *[]string:
-			*f = strings.Fields(text)
-			lists = append(lists, "{{"+name+"}}", strings.Join(*f, "|"))
-		case *map[string]string:
-			*f = map[string]string{}
-			for line := range strings.Lines(text) {
-				key, value, _ := strings.Cut(line, " ")
-				(*f)[key] = strings.TrimSpace(value)
-			}
-		case **Pattern:
-			*f = &Pattern{sync.OnceValue(func() *regexp.Regexp {
-				return regexp.MustCompile(strings.NewReplacer(lists...).Replace(text))
+// Load returns a function that returns an entry by its name, and panics if there is none. The first call reads the
+// text. The lines of a pattern are joined. In it, {{Make}} stands for the words of the entry Make as alternatives.
+func Load(text string) func(name string) *Entry {
+	all := sync.OnceValue(func() map[string]*Entry {
+		entries := map[string]*Entry{}
+		for name, text := range Entries(text) {
+			entries[name] = &Entry{strings.Fields(text), sync.OnceValue(func() *regexp.Regexp {
+				before, rest, more := strings.Cut(strings.ReplaceAll(text, "\n", ""), "{{")
+				for more {
+					list, after, _ := strings.Cut(rest, "}}")
+					before += strings.Join(entries[list].Words, "|")
+					rest, after, more = strings.Cut(after, "{{")
+					before, rest = before+rest, after
+				}
+				return regexp.MustCompile(before)
 			})}
 		}
-	}
-	for i := range fields.NumField() {
-		if fields.Field(i).IsZero() {
-			panic("no entry for " + fields.Type().Field(i).Name)
+		return entries
+	})
+	return func(name string) *Entry {
+		if e := all()[name]; e != nil {
+			return e
 		}
+		panic("no entry " + name)
 	}
-	return to
 }
 
 // Entries returns the names and texts of a file. A line with a name ends with a colon. Its text is in the lines that
@@ -70,20 +68,20 @@ func Entries(text string) iter.Seq2[string, string] {
 	}
 }
 
-// Regexp returns the compiled expression.
-func (p *Pattern) Regexp() *regexp.Regexp { return p.compile() }
+// Has reports whether a word is in the list.
+func (e *Entry) Has(word string) bool { return slices.Contains(e.Words, word) }
 
 // Match reports whether the pattern occurs in s.
-func (p *Pattern) Match(s string) bool { return p.Regexp().MatchString(s) }
+func (e *Entry) Match(s string) bool { return e.Regexp().MatchString(s) }
 
 // Find returns the first match and its groups, nil without one.
-func (p *Pattern) Find(s string) []string { return p.Regexp().FindStringSubmatch(s) }
+func (e *Entry) Find(s string) []string { return e.Regexp().FindStringSubmatch(s) }
 
 // FindAll returns all matches and their groups.
-func (p *Pattern) FindAll(s string) [][]string { return p.Regexp().FindAllStringSubmatch(s, -1) }
+func (e *Entry) FindAll(s string) [][]string { return e.Regexp().FindAllStringSubmatch(s, -1) }
 
 // FindAllIndex is FindAll with positions.
-func (p *Pattern) FindAllIndex(s string) [][]int { return p.Regexp().FindAllStringSubmatchIndex(s, -1) }
+func (e *Entry) FindAllIndex(s string) [][]int { return e.Regexp().FindAllStringSubmatchIndex(s, -1) }
 
 // Replace returns s with all matches replaced.
-func (p *Pattern) Replace(s, with string) string { return p.Regexp().ReplaceAllString(s, with) }
+func (e *Entry) Replace(s, with string) string { return e.Regexp().ReplaceAllString(s, with) }

@@ -26,14 +26,10 @@ var signsText string
 //go:embed projects.txt
 var projectsText string
 
-var lex = lazy.Load[struct {
-	Markers, Makefiles, Manifests, Locks, BuildFiles, Interpreters, Prefixes, Elsewhere, TestKeys, PythonSections,
-	CargoSections []string
-	RunsScript, RunsKnown, Rule, Include, Substituted, Byproduct *lazy.Pattern
-}](projectsText)
+var lex = lazy.Load(projectsText)
 
 // Markers are the files that make a folder a project.
-var Markers = lex().Markers
+var Markers = lex("Markers").Words
 
 const maxFile = 1 << 20 // bytes of a file that are read
 
@@ -56,14 +52,14 @@ func exists(fsys fs.FS, name string) bool {
 func Find(fsys fs.FS) (command []string, by string) {
 	script := scripts(read(fsys, "package.json"))["test"]
 	if script != "" && !strings.Contains(script, "no test specified") {
-		for _, lock := range lex().Locks {
+		for _, lock := range lex("Locks").Words {
 			if program, file, _ := strings.Cut(lock, ":"); exists(fsys, file) {
 				return []string{program, "run", "test"}, "package.json"
 			}
 		}
 		return []string{"npm", "test"}, "package.json"
 	}
-	for _, name := range lex().Makefiles {
+	for _, name := range lex("Makefiles").Words {
 		for _, target := range []string{"test", "check"} {
 			if parseMake(read(fsys, name)).rules[target] != nil {
 				return []string{"make", target}, name
@@ -117,10 +113,10 @@ func scriptOf(command []string) (script string, own bool) {
 		return "", false
 	}
 	line := strings.Join(append([]string{Program(command)}, command[1:]...), " ")
-	if m := lex().RunsScript.Find(line); m != nil {
+	if m := lex("RunsScript").Find(line); m != nil {
 		return cmp.Or(m[1], "test"), true
 	}
-	if m := lex().RunsKnown.Find(line); m != nil {
+	if m := lex("RunsKnown").Find(line); m != nil {
 		return m[1], false
 	}
 	return "", false
@@ -140,7 +136,7 @@ func runsMake(command []string) bool {
 // returns "" where the command may well run.
 func Lacks(fsys fs.FS, command []string) string {
 	if slices.ContainsFunc(command, func(w string) bool {
-		return slices.Contains(lex().Elsewhere, w) || strings.HasPrefix(w, "--workspace")
+		return lex("Elsewhere").Has(w) || strings.HasPrefix(w, "--workspace")
 	}) {
 		return ""
 	}
@@ -162,7 +158,7 @@ func Lacks(fsys fs.FS, command []string) string {
 }
 
 func makefileOf(fsys fs.FS) string {
-	for _, name := range lex().Makefiles {
+	for _, name := range lex("Makefiles").Words {
 		if exists(fsys, name) {
 			return name
 		}
@@ -195,9 +191,9 @@ func parseMake(text string) makefile {
 			}
 			continue
 		}
-		m.open = m.open || lex().Include.Match(line)
+		m.open = m.open || lex("Include").Match(line)
 		names, rest, _ := strings.Cut(line, ":")
-		if !lex().Rule.Match(line) {
+		if !lex("Rule").Match(line) {
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 				m.settings = append(m.settings, line)
 			}
@@ -222,10 +218,10 @@ func parseMake(text string) makefile {
 }
 
 // Byproduct reports whether building or testing commonly writes the file: a lock file, a cache, a coverage profile.
-func Byproduct(name string) bool { return lex().Byproduct.Match(name) }
+func Byproduct(name string) bool { return lex("Byproduct").Match(name) }
 
 // Manifest reports whether a file lists what a project depends on, by its name.
-func Manifest(name string) bool { return slices.Contains(lex().Manifests, path.Base(name)) }
+func Manifest(name string) bool { return lex("Manifests").Has(path.Base(name)) }
 
 // Files returns the files that decide what a command does, in the folder of the command: the scripts that a recipe of
 // the Makefile or package.json names, and the scripts that these start by name. Package.json and the Makefile are not
@@ -240,12 +236,12 @@ func Files(fsys fs.FS, command []string) []string {
 		w.lines(recipes(parseMake(read(fsys, makefileOf(fsys))), targets(command)), 0)
 	default:
 		program := Program(command)
-		for _, file := range lex().BuildFiles {
+		for _, file := range lex("BuildFiles").Words {
 			if name, ok := strings.CutPrefix(file, program+":"); ok {
 				w.add(name)
 			}
 		}
-		if slices.Contains(lex().Interpreters, program) || strings.Contains(command[0], "/") {
+		if lex("Interpreters").Has(program) || strings.Contains(command[0], "/") {
 			w.lines([]string{strings.Join(command, " ")}, 0)
 		}
 	}
@@ -270,14 +266,14 @@ func (w *walk) add(name string) bool {
 func (w *walk) lines(lines []string, depth int) {
 	text := strings.Join(lines, "\n")
 	if depth > 0 {
-		text = lex().Substituted.Replace(text, " ") // a script compares what it prints
+		text = lex("Substituted").Replace(text, " ") // a script compares what it prints
 	}
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";|&()`\n", r) }) {
 		words := strings.Fields(strings.NewReplacer(`"`, " ", "'", " ", "@", " ").Replace(part))
-		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(lex().Prefixes, words[0])) {
+		for len(words) > 0 && (strings.Contains(words[0], "=") || lex("Prefixes").Has(words[0])) {
 			words = words[1:]
 		}
-		if len(words) > 0 && slices.Contains(lex().Interpreters, path.Base(words[0])) {
+		if len(words) > 0 && lex("Interpreters").Has(path.Base(words[0])) {
 			words = slices.DeleteFunc(words[1:], func(a string) bool { return strings.HasPrefix(a, "-") })
 		} else if len(words) > 0 && !strings.Contains(words[0], "/") {
 			words = nil // a program
@@ -339,7 +335,7 @@ func Settings(name, text string, command []string) (string, bool) {
 		if text != "" && json.Unmarshal([]byte(text), &all) != nil || all == nil {
 			return text, true
 		}
-		maps.DeleteFunc(all, func(key string, _ any) bool { return !slices.Contains(lex().TestKeys, key) })
+		maps.DeleteFunc(all, func(key string, _ any) bool { return !lex("TestKeys").Has(key) })
 		if script, _ := scriptOf(command); script != "" {
 			all["script"] = scriptLines(scripts(text), script)
 		}
@@ -352,9 +348,9 @@ func Settings(name, text string, command []string) (string, bool) {
 		m := parseMake(text)
 		return strings.Join(append(recipes(m, targets(command)), m.settings...), "\n"), true
 	case "pyproject.toml", "setup.cfg":
-		return sections(text, lex().PythonSections), true
+		return sections(text, lex("PythonSections").Words), true
 	case "cargo.toml":
-		return sections(text, lex().CargoSections, "autotests", "build ", "build="), true
+		return sections(text, lex("CargoSections").Words, "autotests", "build ", "build="), true
 	}
 	return "", false
 }

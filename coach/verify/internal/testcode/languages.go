@@ -23,17 +23,17 @@ const (
 
 // newTest returns a test by the text before its body, such as a table of cases, and by its body.
 func newTest(name, disabled, before, body string) Test {
-	t := Test{Name: name, Disabled: disabled, Asserts: len(lex().Asserts.FindAll(body)), Body: digest(before + body)}
-	t.Swallows = lex().Swallow.Match(body)
-	t.Rows = lex().Rows.Match(before + body)
-	t.Hollow = t.Asserts == 0 && !lex().Checks.Match(body)
+	t := Test{Name: name, Disabled: disabled, Asserts: len(lex("Asserts").FindAll(body)), Body: digest(before + body)}
+	t.Swallows = lex("Swallow").Match(body)
+	t.Rows = lex("Rows").Match(before + body)
+	t.Hollow = t.Asserts == 0 && !lex("Checks").Match(body)
 	return t
 }
 
 // firstSkips reports whether the first statement of a body ends the test. The first line holds its declaration.
 func firstSkips(body string) bool {
 	_, inside, _ := strings.Cut(body, "\n")
-	return lex().First.Match(bare(lex().DocString.Replace(inside, "")))
+	return lex("First").Match(bare(lex("DocString").Replace(inside, "")))
 }
 
 // lineTests reads tests by the shape of lines: Python's functions whose names begin with "test", and the functions that
@@ -46,7 +46,7 @@ func lineTests(name, text string) []Test {
 		disabled string
 	}
 	python, whole := path.Ext(name) == ".py", ""
-	if python && lex().PythonWhole.Match(text) {
+	if python && lex("PythonWhole").Match(text) {
 		whole = "skipped with its whole file"
 	}
 	var list []Test
@@ -61,7 +61,7 @@ func lineTests(name, text string) []Test {
 			open += strings.Count(line, "(") - strings.Count(line, ")")
 			continue
 		}
-		for m := lex().Attribute.Find(bare); m != nil && !python; m = lex().Attribute.Find(bare) {
+		for m := lex("Attribute").Find(bare); m != nil && !python; m = lex("Attribute").Find(bare) {
 			attributes = append(attributes, m[1])
 			bare = bare[len(m[0]):]
 		}
@@ -71,9 +71,9 @@ func lineTests(name, text string) []Test {
 		disabled, isTest, panics := readAttributes(attributes)
 		before := strings.Join(attributes, "\n")
 		attributes = nil
-		class, fn := lex().Class.Find(bare), lex().AttributedFunction.Find(bare)
+		class, fn := lex("Class").Find(bare), lex("AttributedFunction").Find(bare)
 		if python {
-			class, fn = lex().PythonClass.Find(bare), lex().PythonDef.Find(bare)
+			class, fn = lex("PythonClass").Find(bare), lex("PythonDef").Find(bare)
 		}
 		if class == nil && fn == nil {
 			continue
@@ -115,17 +115,17 @@ func lineTests(name, text string) []Test {
 // readAttributes says what decorators, attributes or annotations make of what follows them.
 func readAttributes(attributes []string) (disabled string, isTest, panics bool) {
 	for _, a := range attributes {
-		isTest = isTest || lex().AttributeTest.Match(a)
-		panics = panics || lex().AttributePanics.Match(a)
-		if lex().AttributeOff.Match(a) {
+		isTest = isTest || lex("AttributeTest").Match(a)
+		panics = panics || lex("AttributePanics").Match(a)
+		if lex("AttributeOff").Match(a) {
 			disabled = "ignored"
 		}
-		if m := lex().PythonOff.Find(a); m != nil && strings.HasPrefix(m[1], "skip") {
+		if m := lex("PythonOff").Find(a); m != nil && strings.HasPrefix(m[1], "skip") {
 			disabled = skipped
 		} else if m != nil {
 			disabled = expectedFailure
 		}
-		if c := lex().RustCfg.Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
+		if c := lex("RustCfg").Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
 			disabled = "left out by a condition (cfg)"
 		}
 	}
@@ -152,8 +152,8 @@ func block(text string) string {
 func scriptTests(_, text string) []Test {
 	var list []Test
 	var chosen []int // the tests that alone run
-	places := append(lex().ScriptTest.FindAllIndex(text), []int{len(text)})
-	for i, m := range lex().ScriptTest.FindAll(text) {
+	places := append(lex("ScriptTest").FindAllIndex(text), []int{len(text)})
+	for i, m := range lex("ScriptTest").FindAll(text) {
 		marked, kind, mods, rows := m[1], m[2], m[3], m[4]
 		body := ""
 		for _, at := range []int{places[i][4], places[i][1]} { // its body is below the line of the call or of the name
@@ -168,7 +168,7 @@ func scriptTests(_, text string) []Test {
 			t.Disabled = skipped
 		case strings.Contains(mods, ".todo"), strings.Contains(mods, ".fails"), strings.Contains(mods, ".failing"):
 			t.Disabled = expectedFailure
-		case lex().ScriptOption.Match(body), firstSkips(body):
+		case lex("ScriptOption").Match(body), firstSkips(body):
 			t.Disabled = skipped
 		case marked == "f" || strings.Contains(mods, ".only"):
 			chosen = append(chosen, i)
@@ -204,7 +204,7 @@ func goTests(name, text string) []Test {
 	var list []Test
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Recv != nil || fn.Body == nil || !lex().GoTest.Match(fn.Name.Name) || IsGoTestMain(fn) {
+		if !ok || fn.Recv != nil || fn.Body == nil || !lex("GoTest").Match(fn.Name.Name) || IsGoTestMain(fn) {
 			continue
 		}
 		example := strings.HasPrefix(fn.Name.Name, "Example")
@@ -218,8 +218,8 @@ func goTests(name, text string) []Test {
 		if t.Disabled == "" && firstSkips("\n"+body) {
 			t.Disabled = skipped
 		}
-		t.Asserts = len(lex().GoAsserts.FindAll(body))
-		t.Hollow = t.Asserts == 0 && !lex().Checks.Match(body) || lex().GoEmptyTable.Match(body)
+		t.Asserts = len(lex("GoAsserts").FindAll(body))
+		t.Hollow = t.Asserts == 0 && !lex("Checks").Match(body) || lex("GoEmptyTable").Match(body)
 		if example || strings.HasPrefix(fn.Name.Name, "Fuzz") {
 			t.Asserts, t.Hollow = max(1, t.Asserts), false
 		}

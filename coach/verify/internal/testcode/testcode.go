@@ -19,12 +19,7 @@ import (
 //go:embed patterns.txt
 var patternsText string
 
-var lex = lazy.Load[struct {
-	Asserts, Checks, Swallow, Rows, First, Override, Import, Helper, KnowsTests, PythonDef, PythonClass, PythonOff,
-	PythonWhole, ScriptTest, ScriptOption, Attribute, AttributeTest, AttributeOff, AttributePanics, AttributedFunction,
-	Class, RustCfg, RustMod, TestName, TestClass, DocString, GoTest, GoAsserts, GoEmptyTable *lazy.Pattern
-	Programs, Hashed, Prose, TestFolders []string
-}](patternsText)
+var lex = lazy.Load(patternsText)
 
 // Test is one test that a file declares.
 type Test struct {
@@ -171,8 +166,8 @@ func support(name, text string) string {
 func changedHelpers(f Change) (list []Finding) {
 	helpers := func(whole string) map[string]Test {
 		text, found := support(f.Path, whole), map[string]Test{}
-		places := lex().Helper.FindAllIndex(text)
-		for i, m := range lex().Helper.FindAll(text) {
+		places := lex("Helper").FindAllIndex(text)
+		for i, m := range lex("Helper").FindAll(text) {
 			name := m[2] + m[3] + m[4]
 			_, body, _ := strings.Cut(block(text[places[i][0]:]), name)
 			found[name] = newTest(name, "", "", body)
@@ -204,7 +199,7 @@ func overrides(f Change) (list []Finding) {
 	}
 	for line := range strings.Lines(support(f.Path, f.Now)) {
 		bare := strings.TrimSpace(line)
-		if !known[bare] && lex().Override.Match(line) && !lex().Import.Match(line) {
+		if !known[bare] && lex("Override").Match(line) && !lex("Import").Match(line) {
 			list = append(list, Finding{File: f.Path, Name: bare})
 		}
 	}
@@ -214,7 +209,7 @@ func overrides(f Change) (list []Finding) {
 // KnowsTests returns the first new line of a program that behaves differently under test, or "".
 func KnowsTests(old, now string) string {
 	for line := range strings.Lines(now) {
-		if lex().KnowsTests.Match(line) && !strings.Contains(old, strings.TrimSpace(line)) {
+		if lex("KnowsTests").Match(line) && !strings.Contains(old, strings.TrimSpace(line)) {
 			return strings.TrimSpace(line)
 		}
 	}
@@ -223,7 +218,7 @@ func KnowsTests(old, now string) string {
 
 // Modules returns the modules of other files that a Rust file declares: without it their tests do not run.
 func Modules(text string) (list []string) {
-	for _, m := range lex().RustMod.FindAll(text) {
+	for _, m := range lex("RustMod").FindAll(text) {
 		list = append(list, m[1])
 	}
 	return list
@@ -276,9 +271,9 @@ func digest(body string) uint64 {
 func Code(name, text string) string {
 	python := extension(name) == ".py"
 	if python {
-		text = lex().DocString.Replace(text, "")
+		text = lex("DocString").Replace(text, "")
 	}
-	return code(text, slices.Contains(lex().Hashed, extension(name)), python)
+	return code(text, lex("Hashed").Has(extension(name)), python)
 }
 
 // code removes comments and white space. In some languages "#" begins a comment, and in some an indentation counts.
@@ -302,11 +297,11 @@ func code(text string, hash, indented bool) string {
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
 func IsTest(name string) bool {
 	base := path.Base(name)
-	if lex().TestName.Match(base) || lex().TestClass.Match(base) {
+	if lex("TestName").Match(base) || lex("TestClass").Match(base) {
 		return true
 	}
 	folders := strings.Split(strings.ToLower(path.Dir(name)), "/")
-	isTests := func(folder string) bool { return slices.Contains(lex().TestFolders, folder) }
+	isTests := func(folder string) bool { return lex("TestFolders").Has(folder) }
 	return !IsProse(name) && slices.ContainsFunc(folders, isTests)
 }
 
@@ -331,10 +326,10 @@ func MayHoldTests(name string) bool {
 }
 
 // IsCode reports whether a file holds a program, by its name.
-func IsCode(name string) bool { return slices.Contains(lex().Programs, extension(name)) }
+func IsCode(name string) bool { return lex("Programs").Has(extension(name)) }
 
 // IsProse reports whether a file is a document, by its name.
-func IsProse(name string) bool { return slices.Contains(lex().Prose, extension(name)) }
+func IsProse(name string) bool { return lex("Prose").Has(extension(name)) }
 
 func extension(name string) string { return strings.ToLower(path.Ext(name)) }
 

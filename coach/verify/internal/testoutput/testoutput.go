@@ -103,7 +103,7 @@ func ShortName(name string) string { return around.Replace(LastName(name), "") }
 var runnersText string
 
 // runner has the patterns of a test runner by their names in runners.txt.
-type runner map[string]*lazy.Pattern
+type runner map[string]*lazy.Entry
 
 // runners returns the test runners. The first call reads the file.
 var runners = sync.OnceValue(func() (all []runner) {
@@ -153,7 +153,7 @@ func readSummary(text string) (Counts, bool) {
 	return Counts{}, false
 }
 
-func matches(expr *lazy.Pattern, text string) []string {
+func matches(expr *lazy.Entry, text string) []string {
 	if expr == nil {
 		return nil
 	}
