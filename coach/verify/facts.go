@@ -375,19 +375,14 @@ const (
 )
 
 // String returns one of the three values.
-func (s Status) String() string {
-	if s == Met || s == NotMet {
-		return string(s)
-	}
-	return string(Unverified)
-}
+func (s Status) String() string { return string(And(s)) }
 
 // MarshalText writes one of the three values.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText wrote. Anything else is Unverified, without an error: its meaning is unknown.
 func (s *Status) UnmarshalText(text []byte) error {
-	*s = Status(Status(text).String())
+	*s = And(Status(text))
 	return nil
 }
 

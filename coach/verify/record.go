@@ -59,103 +59,79 @@ func (r *Review) Record(d Decision) (Decision, []string) {
 }
 
 // objections returns the objections to approving d, whose requirements and tests are already those of the facts.
-func (r *Review) objections(f Facts, d Decision) []objection {
-	var all []objection
-	object := func(it Item, format string, args ...any) {
+func (r *Review) objections(f Facts, d Decision) (all []objection) {
+	object := func(holds bool, it Item, format string, args ...any) {
 		reason := fmt.Sprintf(format, args...)
 		if it.Severity != "" && it.Issue == "" {
 			it.Issue = Sentence(reason)
 		}
-		all = append(all, objection{reason, it})
-	}
-	if !r.begun {
-		object(unbegun, "the review was never begun")
-	}
-	if d.TaskID != r.task.ID {
-		object(Item{Severity: medium, Suggestion: "Decide about this task."}, "the decision is about another task, %s",
-			code(d.TaskID))
-	}
-	if slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }) {
-		object(Item{}, "the decision approves beside an item of high priority")
-	}
-	r.objectToTests(f, object)
-	if !r.observed {
-		object(Item{Severity: medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
-			"nothing was observed")
-	}
-	for _, c := range d.Requirements {
-		c.object(object)
-	}
-	for _, x := range compare(r.report, f).Discrepancies {
-		switch {
-		case x.Kind == TestsTampered && (x.Severity == critical || x.Claimed == notMentioned):
-			object(x.item(), "%s and the report does not say so", x.Found)
-		case x.Severity == critical:
-			object(x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
+		if holds {
+			all = append(all, objection{reason, it})
 		}
 	}
-	if len(r.moved) > 0 {
-		object(Item{Severity: medium, Suggestion: "Look again, and decide about what is there now."},
-			"files changed after the evidence was taken: %s", firstThree(r.moved))
+	object(!r.begun, unbegun, "the review was never begun")
+	object(d.TaskID != r.task.ID, Item{Severity: medium, Suggestion: "Decide about this task."},
+		"the decision is about another task, %s", code(d.TaskID))
+	object(slices.ContainsFunc(d.Items, func(it Item) bool { return it.Severity.rank() == 0 }), Item{},
+		"the decision approves beside an item of high priority")
+	r.objectToTests(f, object)
+	object(!r.observed, Item{Severity: medium, Suggestion: "Let a witness look at the files, the commits and the tests."},
+		"nothing was observed")
+	for _, c := range d.Requirements {
+		it, why := Item{Severity: medium, Suggestion: "Show with a command, its output or the code that it holds."}, ""
+		if c.Issue != "" {
+			why = ": " + clean(c.Issue)
+		}
+		switch {
+		case c.Status == NotMet:
+			it, why = Item{Severity: high, Suggestion: "Meet it, or say what stands in the way."}, "not met"+why
+		case c.Status != Met && c.Issue == leftOut:
+			why = "missing in the decision"
+		case c.Status != Met:
+			why = "unverified" + why
+		default:
+			why = "met without evidence"
+		}
+		object(c.Status != Met || strings.TrimSpace(c.Evidence) == "", it, "requirement %s %s is %s", c.ID,
+			code(c.Requirement), why)
 	}
+	for _, x := range compare(r.report, f).Discrepancies {
+		silent := x.Kind == TestsTampered && (x.Severity == critical || x.Claimed == notMentioned)
+		object(silent, x.item(), "%s and the report does not say so", x.Found)
+		object(!silent && x.Severity == critical, x.item(), "critical discrepancy %s: %s: %s", x.Kind, x.Claimed, x.Found)
+	}
+	object(len(r.moved) > 0, Item{Severity: medium, Suggestion: "Look again, and decide about what is there now."},
+		"files changed after the evidence was taken: %s", firstThree(r.moved))
 	return all
 }
 
-var unbegun = Item{Severity: medium, Issue: "The review was never begun.", Suggestion: "Begin the review before deciding."}
+var unbegun = Item{Severity: medium, Issue: "The review was never begun.",
+	Suggestion: "Begin the review before deciding."}
 
-type objector func(it Item, format string, args ...any)
-
-func (r *Review) objectToTests(f Facts, object objector) {
+func (r *Review) objectToTests(f Facts, object func(holds bool, it Item, format string, args ...any)) {
 	claimed := slices.ContainsFunc(r.report.Claims,
 		func(c Claim) bool { return c.Kind == runClaim && c.Run == runTests && c.Result != NotMet })
 	required := len(r.task.Commands) > 0 ||
 		slices.ContainsFunc(r.requirements, func(q Requirement) bool { return q.Command != "" })
 	status, why := r.tests(f)
-	if (claimed || required) && status != Met && status != NotMet {
-		what := map[bool]string{true: "required", false: "claimed"}[required]
-		object(Item{Severity: medium, Suggestion: "Run them and show what they print."}, "tests are %s but unverified: %s",
-			what, why)
-	}
+	object((claimed || required) && status == Unverified,
+		Item{Severity: medium, Suggestion: "Run them and show what they print."}, "tests are %s but unverified: %s",
+		map[bool]string{true: "required", false: "claimed"}[required], why)
 	seen := f.sum(f.Runs)
-	fails := func(names []string, it Item, format string) {
-		switch {
-		case len(names) == 0:
-		case r.report.admits(names):
-			object(Item{Severity: medium, Suggestion: "Make them pass, without taking tests away."},
-				"tests fail, as the report says: %s", firstThree(names))
-		default:
-			object(it, format, firstThree(names))
-		}
+	fails := func(names []string, severity priority, fix, format string) {
+		admitted := r.report.admits(names)
+		object(len(names) > 0 && admitted, Item{Severity: medium, Suggestion: unbroken}, "tests fail, as the report says: %s",
+			firstThree(names))
+		object(len(names) > 0 && !admitted, Item{Severity: severity, Suggestion: fix}, format, firstThree(names))
 	}
-	fails(seen.fresh, Item{Severity: high, Suggestion: "Make them pass, without taking tests away."}, "new failures: %s")
-	fails(seen.unknown, Item{Severity: medium, Suggestion: "Make them pass, or show that they failed before."},
+	fails(seen.fresh, high, unbroken, "new failures: %s")
+	fails(seen.unknown, medium, "Make them pass, or show that they failed before.",
 		"tests fail, and whether they did before is not known: %s")
-	if len(f.Runs) > 0 && seen.Counted && seen.Passed == 0 && len(seen.fresh) == 0 && status != NotMet {
-		object(Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."},
-			"no test passed: %s", why)
-	}
+	object(len(f.Runs) > 0 && seen.Counted && seen.Passed == 0 && len(seen.fresh) == 0 && status != NotMet,
+		Item{Severity: high, Suggestion: "Make the tests run: none may be skipped or left out."}, "no test passed: %s", why)
 }
 
-// object objects to a requirement that is not shown to be met.
-func (c RequirementCheck) object(object objector) {
-	what := code(c.Requirement)
-	why := ""
-	if c.Issue != "" {
-		why = ": " + clean(c.Issue)
-	}
-	it := Item{Severity: medium, Suggestion: "Show with a command, its output or the code that it holds."}
-	switch {
-	case c.Status == NotMet:
-		it.Severity, it.Suggestion = high, "Meet it, or say what stands in the way."
-		object(it, "requirement %s %s is not met%s", c.ID, what, why)
-	case c.Status != Met && c.Issue == leftOut:
-		object(it, "requirement %s %s is missing in the decision", c.ID, what)
-	case c.Status != Met:
-		object(it, "requirement %s %s is unverified%s", c.ID, what, why)
-	case strings.TrimSpace(c.Evidence) == "":
-		object(it, "requirement %s %s is met without evidence", c.ID, what)
-	}
-}
+const unbroken = "Make them pass, without taking tests away."
 
 const leftOut = "the decision says nothing about it" // the issue of a requirement
 
