@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,14 +22,16 @@ import (
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 )
 
-// repository is a working tree as it was found when a look began.
+// repository is a working tree as it was found when a look began. Git runs in it until the context ends.
 type repository struct {
-	git            // in root, with filters off
-	root    string // the top of the working tree, symbolic links resolved
-	sub     string // where the folder that was given is in it, in slashes; "." at the top
-	objects string // the folder of its objects
-	head    string // the commit that is checked out; empty before the first
-	shallow bool   // old commits are not there
+	ctx     context.Context
+	dir     string   // where git runs: the root, once it is known
+	env     []string // beside that of all calls: the index, settings that switch filters off
+	root    string   // the top of the working tree, symbolic links resolved
+	sub     string   // where the folder that was given is in it, in slashes; "." at the top
+	objects string   // the folder of its objects
+	head    string   // the commit that is checked out; empty before the first
+	shallow bool     // old commits are not there
 }
 
 // open finds the repository that dir is in.
@@ -38,7 +41,7 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 		check(errors.New("the folder of the working tree is not set"))
 	}
 	dir = must(filepath.EvalSymlinks(must(filepath.Abs(dir))))
-	r = &repository{git: git{ctx: ctx, dir: dir}}
+	r = &repository{ctx: ctx, dir: dir}
 	about, err := r.line("rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects",
 		"--show-toplevel")
 	if says := fmt.Sprint(err); strings.Contains(says, "not a git repository") {
@@ -58,7 +61,7 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 		return nil, errors.New("the repository's settings say that its files are elsewhere (core.worktree)")
 	}
 	r.sub, r.dir = filepath.ToSlash(sub), r.root
-	r.git = r.with(r.filtersOff()...)
+	r.env = r.filtersOff()
 	if sparse, _ := r.line("config", "--type=bool", "--get", "core.sparseCheckout"); sparse == "true" {
 		return nil, errors.New("it is a sparse checkout: run git sparse-checkout disable")
 	}
@@ -85,9 +88,8 @@ func newStore(dir string) *store {
 
 // in returns the repository with the objects and an index of the store.
 func (s *store) in(r *repository, index string) *repository {
-	mine := *r
-	others := append([]string{r.objects}, s.others...)
-	mine.git = r.with("GIT_INDEX_FILE="+filepath.Join(s.dir, index),
+	mine, others := *r, append([]string{r.objects}, s.others...)
+	mine.env = append(slices.Clone(r.env), "GIT_INDEX_FILE="+filepath.Join(s.dir, index),
 		"GIT_OBJECT_DIRECTORY="+filepath.Join(s.dir, "objects"),
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES="+strings.Join(others, string(os.PathListSeparator)))
 	return &mine
@@ -110,12 +112,7 @@ func (s *store) snapshot(r *repository) string {
 	if _, err := mine.run("", "update-index", "-q", "--ignore-submodules", "--refresh"); !exited(err, 1) {
 		check(err)
 	}
-	tracked, links := map[string]bool{}, []string{} // links are the submodules
-	for _, e := range mine.entries() {
-		if tracked[e.name] = true; e.mode == "160000" {
-			links = append(links, e.name)
-		}
-	}
+	tracked, links := mine.staged()
 	// Some files were added although they are ignored.
 	names := slices.Concat(must(mine.names("ls-files", "-z", "--modified", "--others", "--exclude-standard")),
 		must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")), r.ignoredPrograms())
@@ -129,7 +126,7 @@ func (s *store) snapshot(r *repository) string {
 		}
 		info, err := r.lstat(name)
 		switch {
-		case slices.Contains(links, name) || !tracked[name] && slices.Contains(s.own, r.full(name)):
+		case links[name] != "" || !tracked[name] && slices.Contains(s.own, r.full(name)):
 		case err != nil:
 			drop = append(drop, name)
 		case info.Mode()&os.ModeSymlink != 0, info.Mode().IsRegular() && readable(r.full(name)):
@@ -141,7 +138,7 @@ func (s *store) snapshot(r *repository) string {
 	}
 	mine.update(drop, "--force-remove")
 	mine.update(add, "--add", "--replace")
-	if nested = append(nested, links...); len(nested) > maxNested {
+	if nested = slices.AppendSeq(nested, maps.Keys(links)); len(nested) > maxNested {
 		check(errors.New("the tree holds too many repositories"))
 	}
 	for _, name := range nested {
@@ -177,16 +174,17 @@ func (r *repository) lstat(name string) (os.FileInfo, error) {
 	return os.Lstat(r.full(name))
 }
 
-// entry is a line of ls-files --stage.
-type entry struct{ mode, hash, name string }
-
-func (r *repository) entries() (list []entry) {
+// staged returns which files an index has, and the commits of its submodules.
+func (r *repository) staged() (files map[string]bool, links map[string]string) {
+	files, links = map[string]bool{}, map[string]string{}
 	for _, line := range must(r.names("ls-files", "-z", "--stage")) {
 		about, name, _ := strings.Cut(line, "\t")
-		fields := strings.Fields(about)
-		list = append(list, entry{fields[0], fields[1], name})
+		mode, rest, _ := strings.Cut(about, " ")
+		if files[name] = true; mode == "160000" {
+			links[name], _, _ = strings.Cut(rest, " ")
+		}
 	}
-	return list
+	return files, links
 }
 
 // graft puts a tree of the repository inner into an index of r, in the place of a submodule.
@@ -216,16 +214,11 @@ func (r *repository) ignored() []string {
 func (s *store) baseTree(r *repository, commit string) string {
 	mine := s.in(r, "index-base")
 	must(mine.run("", "read-tree", commit))
-	for _, e := range mine.entries() {
-		if e.mode != "160000" {
-			continue
-		}
-		inner, err := open(r.ctx, r.full(e.name))
-		if err != nil || inner.sub != "." {
-			continue
-		}
-		if _, err := inner.line("rev-parse", "--verify", "--end-of-options", e.hash+"^{tree}"); err == nil {
-			s.graft(r, "index-base", e.name, e.hash, inner)
+	_, links := mine.staged()
+	for name, hash := range links {
+		inner, err := open(r.ctx, r.full(name))
+		if err == nil && inner.sub == "." && inner.has(hash) {
+			s.graft(r, "index-base", name, hash, inner)
 		}
 	}
 	return must(s.in(r, "index-base").line("write-tree")) // with the objects of those inside
@@ -284,41 +277,29 @@ func exited(err error, status int) bool {
 	return ok && e.status == status
 }
 
-// git runs git commands in one folder, until its context ends.
-type git struct {
-	ctx context.Context
-	dir string
-	env []string // beside that of all calls: the index, settings that switch filters off
-}
-
-func (g git) with(env ...string) git {
-	g.env = slices.Concat(g.env, env)
-	return g
-}
-
 // limited runs git with arguments, the first of which is the command. It returns at most max bytes of the standard
 // output, and whether there were more.
-func (g git) limited(max int, stdin string, args ...string) (text []byte, over bool, err error) {
+func (r *repository) limited(max int, stdin string, args ...string) (text []byte, over bool, err error) {
 	env, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
 	out := answer{max: max}
 	cmd := cmdwitness.Command{
 		Args:    slices.Concat([]string{"git"}, hardening(), args),
-		Dir:     g.dir,
-		Env:     slices.Concat(env, lex("Environment").Words, []string{"GIT_GRAFT_FILE=" + os.DevNull}, g.env),
+		Dir:     r.dir,
+		Env:     slices.Concat(env, lex("Environment").Words, []string{"GIT_GRAFT_FILE=" + os.DevNull}, r.env),
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  &out,
 		Stdin:   strings.NewReader(stdin),
 		Brief:   true,
 	}
-	r, err := cmdwitness.Run(g.ctx, cmd)
-	if err == nil && (r.Why != "" || r.Exit != 0) {
-		if m := lex("Complaint").Find(r.Output); m != nil {
-			r.Output = m[1] // the first
+	result, err := cmdwitness.Run(r.ctx, cmd)
+	if err == nil && (result.Why != "" || result.Exit != 0) {
+		if m := lex("Complaint").Find(result.Output); m != nil {
+			result.Output = m[1] // the first
 		}
-		said := plaintext.MaskedLine(strings.TrimSpace(r.Output), 200)
-		why := cmp.Or(r.Why, said, fmt.Sprintf("it ended with status %d", r.Exit))
-		err = exitError{fmt.Errorf("git %s: %s", args[0], why), r.Exit}
+		said := plaintext.MaskedLine(strings.TrimSpace(result.Output), 200)
+		why := cmp.Or(result.Why, said, fmt.Sprintf("it ended with status %d", result.Exit))
+		err = exitError{fmt.Errorf("git %s: %s", args[0], why), result.Exit}
 	}
 	return out.text.Bytes(), out.over, err
 }
@@ -338,8 +319,8 @@ func (a *answer) Write(p []byte) (int, error) {
 }
 
 // run returns the whole output of a command.
-func (g git) run(stdin string, args ...string) (string, error) {
-	text, over, err := g.limited(maxAnswer, stdin, args...)
+func (r *repository) run(stdin string, args ...string) (string, error) {
+	text, over, err := r.limited(maxAnswer, stdin, args...)
 	if err == nil && over {
 		err = fmt.Errorf("git %s: its answer is larger than %d MiB", args[0], maxAnswer>>20)
 	}
@@ -347,14 +328,14 @@ func (g git) run(stdin string, args ...string) (string, error) {
 }
 
 // line is run for an answer of one line.
-func (g git) line(args ...string) (string, error) {
-	out, err := g.run("", args...)
+func (r *repository) line(args ...string) (string, error) {
+	out, err := r.run("", args...)
 	return strings.TrimRight(out, "\r\n"), err
 }
 
 // names is run for an answer of names that end with a zero byte.
-func (g git) names(args ...string) ([]string, error) {
-	out, err := g.run("", args...)
+func (r *repository) names(args ...string) ([]string, error) {
+	out, err := r.run("", args...)
 	return zeroSplit(out), err
 }
 
@@ -366,8 +347,8 @@ func zeroSplit(text string) []string {
 }
 
 // blob returns the content of a file; "" if it cannot be read whole.
-func (g git) blob(object string) string {
-	text, over, err := g.limited(maxSource, "", "cat-file", "blob", object)
+func (r *repository) blob(object string) string {
+	text, over, err := r.limited(maxSource, "", "cat-file", "blob", object)
 	if err != nil || over {
 		return ""
 	}
@@ -376,9 +357,9 @@ func (g git) blob(object string) string {
 
 // filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a
 // file is compared with what is recorded.
-func (g git) filtersOff() []string {
+func (r *repository) filtersOff() []string {
 	var env []string
-	for _, key := range must(g.names("config", "--list", "-z", "--name-only")) {
+	for _, key := range must(r.names("config", "--list", "-z", "--name-only")) {
 		value := ""
 		if strings.HasSuffix(key, ".required") {
 			value = "false"
@@ -391,16 +372,22 @@ func (g git) filtersOff() []string {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2))
 }
 
+// has reports whether a tree, or that of a commit, is there.
+func (r *repository) has(tree string) bool {
+	_, err := r.run("", "cat-file", "-e", tree+"^{tree}")
+	return tree != "" && err == nil
+}
+
 var errNoCommit = errors.New("there is no such commit")
 
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, or says what went wrong.
-func (g git) commit(rev string) (string, error) {
+func (r *repository) commit(rev string) (string, error) {
 	isHash := lex("HexName").Match(rev)
 	if len(rev) > 256 || !isHash && !lex("RefName").Match(rev) || strings.Contains(rev, "..") {
 		return "", errors.New("it is not the name of a commit")
 	}
-	name, err := g.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	name, err := r.line("rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	switch says := fmt.Sprint(err); {
 	case strings.Contains(says, "ambiguous"),
 		err == nil && isHash && !strings.HasPrefix(name, strings.ToLower(rev)): // an annotated tag, or a branch of that name
@@ -412,8 +399,8 @@ func (g git) commit(rev string) (string, error) {
 }
 
 // baseline is commit for what the host names.
-func (g git) baseline(rev string) string {
-	name, err := g.commit(rev)
+func (r *repository) baseline(rev string) string {
+	name, err := r.commit(rev)
 	if err != nil {
 		check(fmt.Errorf("the baseline: %w", err))
 	}

@@ -51,7 +51,7 @@ func (w *Witness) base(v *view, revision string) (b base, err error) {
 		return base{tree: cmp.Or(v.head, v.empty)}, nil
 	case s.Root != v.root:
 		return base{}, errors.New("the baseline is of another folder")
-	case !v.has(s.Tree):
+	case !v.mine.has(s.Tree):
 		return base{}, errors.New("the baseline is gone")
 	}
 	return base{"snapshot " + s.Tree, s.Head, s.Tree, true}, nil
@@ -86,12 +86,6 @@ func (v *view) diff(from, to string) (list []*difference) {
 
 func (v *view) differing(from, to string) []string {
 	return must(v.mine.names("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to))
-}
-
-// has reports whether a tree, or that of a commit, is there.
-func (v *view) has(tree string) bool {
-	_, err := v.mine.run("", "cat-file", "-e", tree+"^{tree}")
-	return tree != "" && err == nil
 }
 
 // read fills in the texts of a list, as far as they fit. A file that is not there, or a submodule, has none.

@@ -226,10 +226,10 @@ func (l *look) filters() map[string]string {
 func (l *look) history() {
 	f := &l.facts
 	if l.base.exact { // also what was changed before, and what was not yet committed
-		if l.has(l.base.commit) {
+		if l.mine.has(l.base.commit) {
 			l.earlier = l.differing(l.base.commit, l.base.tree)
 		}
-		if first := l.w.First; first != nil && first.Root == l.root && l.has(first.Tree) {
+		if first := l.w.First; first != nil && first.Root == l.root && l.mine.has(first.Tree) {
 			l.earlier = append(l.earlier, l.differing(first.Tree, l.base.tree)...)
 		}
 		f.Earlier = len(l.earlier) > 0

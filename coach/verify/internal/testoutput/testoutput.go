@@ -67,11 +67,19 @@ func (c *Counts) flaw(why string) {
 // Read returns the counts in the output of a test runner. The second result says whether there are any: it is true for
 // a runner that says that it ran no test.
 func Read(output string) (Counts, bool) {
-	output = strings.ReplaceAll(plaintext.StripEscapes(output), "\r\n", "\n")
-	if c, ok := readTAP(output); ok {
-		return c, true
+	text := strings.ReplaceAll(plaintext.StripEscapes(output), "\r\n", "\n")
+	for _, r := range runners() {
+		read := r.summary
+		if r["plan"] != nil {
+			read = r.tap
+		} else if r["result"] != nil {
+			read = r.goTest
+		}
+		if c, ok := read(text); ok {
+			return c, true
+		}
 	}
-	return readSummary(output)
+	return Counts{}, false
 }
 
 const maxLine = 4096 // bytes of a line that a runner prints of its own
@@ -102,7 +110,7 @@ func ShortName(name string) string { return around.Replace(LastName(name), "") }
 //go:embed runners.txt
 var runnersText string
 
-// runner has the patterns of a test runner by their names in runners.txt.
+// runner has the patterns of a test runner, or of a format, by their names in runners.txt.
 type runner map[string]*lazy.Entry
 
 // runners returns the test runners. The first call reads the file.
@@ -118,39 +126,26 @@ var runners = sync.OnceValue(func() (all []runner) {
 	return all
 })
 
-func readSummary(text string) (Counts, bool) {
-	for _, r := range runners() {
-		if r["test"] != nil {
-			if c, ok := readGo(text); ok {
-				return c, true
-			}
-			continue
-		}
-		summary := cmp.Or(r["summaries"], r["summary"])
-		found := summary.FindAll(text)
-		if len(found) == 0 {
-			if r["zero"] != nil && r["zero"].Match(text) {
-				return Counts{}, true
-			}
-			continue
-		}
-		if r["summaries"] == nil {
-			found = found[len(found)-1:]
-		}
-		var c Counts
-		for _, m := range found {
-			c.sum(summary.Regexp(), m)
-		}
-		for _, m := range matches(r["failure"], text) {
-			c.failed(m)
-		}
-		c.Failures = slices.Compact(c.Failures)
-		if c.Passes = matches(r["pass"], text); len(c.Passes) > maxPasses {
-			c.Passes = nil
-		}
-		return c, true
+func (r runner) summary(text string) (c Counts, ok bool) {
+	summary := cmp.Or(r["summaries"], r["summary"])
+	found := summary.FindAll(text)
+	if len(found) == 0 {
+		return Counts{}, r["zero"] != nil && r["zero"].Match(text)
 	}
-	return Counts{}, false
+	if r["summaries"] == nil {
+		found = found[len(found)-1:]
+	}
+	for _, m := range found {
+		c.sum(summary.Regexp(), m)
+	}
+	for _, m := range matches(r["failure"], text) {
+		c.failed(m)
+	}
+	c.Failures = slices.Compact(c.Failures)
+	if c.Passes = matches(r["pass"], text); len(c.Passes) > maxPasses {
+		c.Passes = nil
+	}
+	return c, true
 }
 
 func matches(expr *lazy.Entry, text string) []string {
@@ -196,17 +191,11 @@ func (c *Counts) sum(expr *regexp.Regexp, m []string) {
 	c.Passed, c.Failed, c.Skipped = c.Passed+n["passed"], c.Failed+n["failed"], c.Skipped+n["skipped"]
 }
 
-var (
-	goResult = lazy.New(`(?m)^( *)--- (PASS|FAIL|SKIP): (\S+)`)
-	goEmpty  = lazy.New(`(?m)^(?:\?|ok) .*\[no test(?:s to run| files)\]`)
-	goRan    = lazy.New(`(?m)^(?:ok  ?|FAIL)\t.*$`)
-)
-
-// readGo reads what go test prints without -json. Without -v only failures are named, so that nothing can be counted,
+// goTest reads what go test prints without -json. Without -v only failures are named, so that nothing can be counted,
 // unless there is nothing to count. Subtests are not counted beside their tests.
-func readGo(text string) (Counts, bool) {
+func (r runner) goTest(text string) (Counts, bool) {
 	var c Counts
-	for _, m := range goResult.FindAll(text) {
+	for _, m := range r["result"].FindAll(text) {
 		switch {
 		case m[2] == "FAIL" && m[1] == "":
 			c.fail(m[3])
@@ -223,9 +212,9 @@ func readGo(text string) (Counts, bool) {
 		return c, true
 	}
 	ran := false
-	for _, line := range goRan.Regexp().FindAllString(text, -1) {
-		ran = ran || !goEmpty.Match(line)
+	for _, line := range r["ran"].Regexp().FindAllString(text, -1) {
+		ran = ran || !r["empty"].Match(line)
 	}
 	c.Partial = c.Failed > 0
-	return c, c.Partial || !ran && goEmpty.Match(text)
+	return c, c.Partial || !ran && r["empty"].Match(text)
 }

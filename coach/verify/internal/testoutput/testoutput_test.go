@@ -182,7 +182,7 @@ func FuzzReadTAP(f *testing.F) {
 	f.Add("TAP version 13\n1..1\nok 1 - a # time=1ms {\n    ok 1 - b\n}\n")
 	f.Add("1..2\nok\nnot ok # TODO\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, _ := readTAP(text)
+		c, _ := runners()[0].tap(text)
 		lines := 0
 		for line := range strings.Lines(text) {
 			if strings.Contains(line, "ok") || strings.Contains(line, "}") {
