@@ -16,30 +16,45 @@ import (
 //go:embed guard.txt
 var guardText string
 
-// guard holds the phrases of guard.txt by section.
-var guard = sync.OnceValue(func() map[string][]phrase {
-	g := make(map[string][]phrase)
+// read returns the phrases of guard.txt by section, and its regular expressions by name, each compiled when it is first
+// used. The expression of a word that begins with "~" has that word as its name.
+var read = sync.OnceValues(func() (map[string][]phrase, map[string]func() *regexp.Regexp) {
+	phrases, alternatives := make(map[string][]phrase), make(map[string][]string)
 	section := ""
 	for line := range strings.Lines(guardText) {
 		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if line[0] == '[' {
-			if section = strings.Trim(line, "[]"); section == "expressions" { // the last section
-				break
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			section = strings.Trim(line, "[]")
+		case section == "expressions":
+			names, expr, _ := strings.Cut(line, " ")
+			for name := range strings.SplitSeq(names, ",") {
+				alternatives[name] = append(alternatives[name], expr)
 			}
-			continue
+		default:
+			line, object := strings.CutSuffix(folded(line), " …")
+			p := phrase{object: object}
+			for w := range strings.FieldsSeq(line) {
+				p.words = append(p.words, strings.Split(w, "|"))
+				for _, word := range p.words[len(p.words)-1] {
+					if word[0] == '~' {
+						alternatives[word] = []string{spaceless(word)}
+					}
+				}
+			}
+			phrases[section] = append(phrases[section], p)
 		}
-		line, object := strings.CutSuffix(folded(line), " …")
-		p := phrase{object: object}
-		for w := range strings.FieldsSeq(line) {
-			p.words = append(p.words, strings.Split(w, "|"))
-		}
-		g[section] = append(g[section], p)
 	}
-	return g
+	expressions := make(map[string]func() *regexp.Regexp)
+	for name, exprs := range alternatives {
+		expressions[name] = compiled(strings.Join(exprs, "|"))
+	}
+	return phrases, expressions
 })
+
+func guard() map[string][]phrase                    { phrases, _ := read(); return phrases }
+func expressions() map[string]func() *regexp.Regexp { _, expressions := read(); return expressions }
 
 // maxBetween is how many words "<gap>" of guard.txt stands for at most.
 const maxBetween = 5
@@ -95,7 +110,7 @@ func matchWord(pattern, w string) bool {
 		if ascii(w) && !ascii(pattern) {
 			return false
 		}
-		return spaceless(pattern).MatchString(w)
+		return expressions()[pattern]().MatchString(w)
 	}
 	if part, ok := strings.CutPrefix(pattern, "*"); ok {
 		return strings.Contains(w, strings.TrimSuffix(part, "*"))
@@ -108,41 +123,16 @@ func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// spacelessPatterns holds what spaceless returned: a text in another script than theirs needs none.
-var spacelessPatterns sync.Map
-
 // spaceless returns the expression of a pattern of guard.txt that begins with "~". Without a star after it, what it
 // matches begins the word or follows a word that leads to an order.
-func spaceless(pattern string) *regexp.Regexp {
-	if re, ok := spacelessPatterns.Load(pattern); ok {
-		return re.(*regexp.Regexp)
-	}
+func spaceless(pattern string) string {
 	expr := strings.NewReplacer("/", "|", "*", ").{0,12}(?:", "+", ")(?:", "$", "(?:$|[吧并並然再和及后後，])").Replace(pattern[1:])
 	lead := ""
 	if !strings.HasPrefix(pattern, "~*") {
 		lead = `(?:^|[请請并並再先就]|然后|然後|接着|务必|帮我|立即|马上|直接|记得|^[你您]?(?:需要|必须|应该|可以|要|得))`
 	}
-	re := regexp.MustCompile(lead + "(?:" + expr + ")")
-	spacelessPatterns.Store(pattern, re)
-	return re
+	return lead + "(?:" + expr + ")"
 }
-
-// expressions are the regular expressions of guard.txt by name, each compiled when it is first used.
-var expressions = sync.OnceValue(func() map[string]func() *regexp.Regexp {
-	all := make(map[string]func() *regexp.Regexp)
-	_, list, _ := strings.Cut(guardText, "\n[expressions]\n")
-	alternatives := make(map[string][]string)
-	for line := range strings.SplitSeq(strings.TrimSpace(list), "\n") {
-		names, expr, _ := strings.Cut(line, " ")
-		for name := range strings.SplitSeq(names, ",") {
-			alternatives[name] = append(alternatives[name], expr)
-		}
-	}
-	for name, exprs := range alternatives {
-		all[name] = compiled(strings.Join(exprs, "|"))
-	}
-	return all
-})
 
 // matching returns the first part of text that an expression of guard.txt matches, or "".
 func matching(name, text string) string { return expressions()[name]().FindString(text) }
