@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -210,32 +211,26 @@ func firstOf(rules []rule, otherwise finding) finding {
 }
 
 func (a *audit) check(c Claim) finding {
-	f := a.facts
+	f, clean := a.facts, c.Kind == cleanClaim
 	checks := map[claimKind]func(Claim) finding{fileClaim: a.file, runClaim: a.run, testClaim: a.test,
 		commitClaim: a.commit, otherClaim: a.other, beforeClaim: a.failedBefore}
-	ofChange := map[claimKind]func(Claim) finding{scopeClaim: a.scope, nameClaim: a.name, testsClaim: a.newTests,
-		backClaim: a.restored, changeClaim: a.change}
-	switch check := checks[c.Kind]; {
-	case check != nil:
+	if f.Compared == Met {
+		maps.Copy(checks, map[claimKind]func(Claim) finding{scopeClaim: a.scope, nameClaim: a.name,
+			testsClaim: a.newTests, backClaim: a.restored, changeClaim: a.change})
+	}
+	if check := checks[c.Kind]; check != nil {
 		return check(c)
-	case c.Kind == cleanClaim && f.Clean != Met && f.Clean != NotMet:
-		return unchecked("what is committed is not known")
-	case c.Kind == cleanClaim:
-		return holdsIf(f.Clean == Met, notCommitted, "%s is not committed", firstThree(f.Uncommitted))
-	case f.Compared != Met:
-		return unchecked(unknownChange)
-	case ofChange[c.Kind] != nil:
-		return ofChange[c.Kind](c)
 	}
 	has, known := f.Branches[c.Name]
 	n, manifest := len(f.NewCommits), find(a.paths, project.Manifest)
-	switch c.Kind {
-	case branchClaim:
-		return holdsIf(has || known && !c.Sure, commitElse, "no branch of that name has what is checked out")
-	case countClaim:
-		return holdsIf(n == value(c.Total), commitMissing, "%d commits were made since the baseline", n)
-	}
 	return firstOf([]rule{
+		{clean && f.Clean != Met && f.Clean != NotMet, unchecked("what is committed is not known")},
+		{clean, holdsIf(f.Clean == Met, notCommitted, "%s is not committed", firstThree(f.Uncommitted))},
+		{f.Compared != Met, unchecked(unknownChange)},
+		{c.Kind == branchClaim,
+			holdsIf(has || known && !c.Sure, commitElse, "no branch of that name has what is checked out")},
+		{c.Kind == countClaim,
+			holdsIf(n == value(c.Total), commitMissing, "%d commits were made since the baseline", n)},
 		{c.Kind == openClaim && f.Committed != NotMet, unchecked("a commit was made since the baseline")},
 		{c.Kind == sameClaim && manifest != nil, unchecked("%s changed", value(manifest))},
 		{c.Kind == openClaim || c.Kind == sameClaim, holds},
@@ -260,22 +255,26 @@ func (a *audit) nameFact(name string) *NameFact {
 }
 
 func (a *audit) file(c Claim) finding {
-	f := a.fileFact(c.Path)
-	switch {
-	case f == nil:
-		return unchecked("nobody looked")
-	case f.State == Missing:
-		return a.missingFile(c, *f)
-	case f.State == Outside && !isLocal(c.Path):
-		return unchecked("it is not in the tree")
-	case f.State == Outside:
-		return contradicted(c.Sure, fileOutside, "%s", cmp.Or(f.Why, "it leads out of the tree"))
-	case f.State != Exists && f.State != Ignored:
-		return unchecked("%s", cmp.Or(f.Why, "it could not be looked at"))
-	case c.Part:
-		return finding{}
+	f := value(a.fileFact(c.Path))
+	if f.State == Missing {
+		return a.missingFile(c, f)
 	}
-	return a.presentFile(c, *f)
+	other, slight := meant(c.Path, a.paths), f.Slight != "" && !lex("Formatting").Match(a.words)
+	return firstOf([]rule{
+		{f.Path == "", unchecked("nobody looked")},
+		{f.State == Outside && !isLocal(c.Path), unchecked("it is not in the tree")},
+		{f.State == Outside, contradicted(c.Sure, fileOutside, "%s", cmp.Or(f.Why, "it leads out of the tree"))},
+		{f.State != Exists && f.State != Ignored, unchecked("%s", cmp.Or(f.Why, "it could not be looked at"))},
+		{c.Part, finding{}},
+		{c.Change == Removed, contradicted(c.Sure, filePresent, "it is still there")},
+		{slight && !(f.Comments && lex("Commenting").Match(a.words)), unchecked("%s", f.Slight)},
+		{f.State == Ignored && lex("InGit").Match(c.Text) && !lex("IgnoredMentioned").Match(a.text),
+			contradicted(false, notCommitted, "it is ignored, and in no commit")},
+		{f.State == Ignored || f.Changed == Met, holds}, // git keeps nothing to compare an ignored file with
+		{f.Changed != NotMet, unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))},
+		{other != "" && other != f.Clean, holds},
+		{!c.Sure, unchecked("it is as it was at the baseline, and the words may mean another file")},
+	}, contradicted(true, fileUnchanged, "it is as it was at the baseline"))
 }
 
 func (a *audit) missingFile(c Claim, f FileFact) finding {
@@ -290,20 +289,6 @@ func (a *audit) missingFile(c Claim, f FileFact) finding {
 		{c.Part && lex("Absent").Match(a.text), finding{}}, // the report says that the file is not there
 		{c.Part, unchecked("there is no such file")},
 	}, contradicted(c.Sure || !f.Known, fileMissing, "there is no such file"))
-}
-
-func (a *audit) presentFile(c Claim, f FileFact) finding {
-	other, slight := meant(c.Path, a.paths), f.Slight != "" && !lex("Formatting").Match(a.words)
-	return firstOf([]rule{
-		{c.Change == Removed, contradicted(c.Sure, filePresent, "it is still there")},
-		{slight && !(f.Comments && lex("Commenting").Match(a.words)), unchecked("%s", f.Slight)},
-		{f.State == Ignored && lex("InGit").Match(c.Text) && !lex("IgnoredMentioned").Match(a.text),
-			contradicted(false, notCommitted, "it is ignored, and in no commit")},
-		{f.State == Ignored || f.Changed == Met, holds}, // git keeps nothing to compare an ignored file with
-		{f.Changed != NotMet, unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))},
-		{other != "" && other != f.Clean, holds},
-		{!c.Sure, unchecked("it is as it was at the baseline, and the words may mean another file")},
-	}, contradicted(true, fileUnchanged, "it is as it was at the baseline"))
 }
 
 func (a *audit) commit(c Claim) finding {
