@@ -2,6 +2,7 @@ package coach
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -147,20 +148,12 @@ func (f *fields) criteria(c *plancriteria.Criteria) {
 	if c == nil {
 		return
 	}
-	var open, ticked []plancriteria.Item
-	for _, it := range c.Leaves() {
-		switch {
-		case plaintext.IsBlank(it.Text):
-		case it.Checked:
-			ticked = append(ticked, it)
-		default:
-			open = append(open, it)
-		}
-	}
-	f.Open, f.Ticked = len(open), len(ticked)
+	leaves := slices.DeleteFunc(c.Leaves(), func(it plancriteria.Item) bool { return plaintext.IsBlank(it.Text) })
+	open := slices.DeleteFunc(slices.Clone(leaves), func(it plancriteria.Item) bool { return it.Checked })
+	f.Open, f.Ticked = len(open), len(leaves)-len(open)
 	shown := open
 	if f.Open == 0 {
-		shown = ticked
+		shown = leaves
 	}
 	if len(shown) == 0 {
 		f.Section = datum(c.Text, maxList)

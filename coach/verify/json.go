@@ -44,9 +44,9 @@ func ParseDecision(data []byte) (d Decision, err error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
-	v, err := decode(dec)
-	if err != nil {
-		return d, err
+	v, twice := decode(dec)
+	if twice {
+		return d, errDuplicateKey
 	}
 	m := v.(map[string]any)
 	said, _ := m["decision"].(string)
@@ -83,37 +83,31 @@ func ParseDecision(data []byte) (d Decision, err error) {
 	return d, nil
 }
 
-// decode reads a value. The keys of its objects get lower case. A key that stands twice in one is an error.
-func decode(dec *json.Decoder) (any, error) {
-	t, err := dec.Token()
+// decode reads a value of valid JSON, and reports whether a key stands twice in one of its objects. Keys get lower case.
+func decode(dec *json.Decoder) (v any, twice bool) {
+	t, _ := dec.Token()
 	open, ok := t.(json.Delim)
-	if err != nil || !ok {
-		return t, err
+	if !ok {
+		return t, false
 	}
 	var list []any
 	object, key := map[string]any{}, ""
 	for dec.More() {
 		if open == '{' {
-			t, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
+			t, _ := dec.Token()
 			key = strings.ToLower(fmt.Sprint(t))
-			if _, twice := object[key]; twice {
-				return nil, errDuplicateKey
-			}
+			_, known := object[key]
+			twice = twice || known
 		}
-		v, err := decode(dec)
-		if err != nil {
-			return nil, err
-		}
+		v, inside := decode(dec)
+		twice = twice || inside
 		object[key], list = v, append(list, v)
 	}
-	_, err = dec.Token()
+	_, _ = dec.Token()
 	if open == '[' {
-		return list, err
+		return list, twice
 	}
-	return object, err
+	return object, twice
 }
 
 // number returns the whole number that a value or its text begins with, such as 12 of "12 of them", else 0.
