@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testcode"
 	"github.com/sidecoach/sidecoach/coach/verify/internal/testoutput"
@@ -224,4 +226,246 @@ func value[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
+}
+
+// statement is a part of a report that says what is there now, in words that no claim is made of.
+type statement struct {
+	Text  string   `json:"text"`            // the clause, on one line
+	Terms []string `json:"terms,omitempty"` // names, numbers and quoted words: the change must show all of them
+	Words []string `json:"words,omitempty"` // beside no names, plain words: the change must show half of them
+	Prose bool     `json:"prose,omitempty"` // it is about a document, which must show them
+	Near  bool     `json:"near,omitempty"`  // its clause is about a document, which may show them
+	// Result says that its clause tells of success or failure, perhaps of a test.
+	Result bool `json:"result,omitempty"`
+	Kept   bool `json:"kept,omitempty"` // the change must not show the term
+	Gone   bool `json:"gone,omitempty"` // one of the terms is said to be gone
+}
+
+const (
+	exactly       = "=" // begins a term that the change must show as a whole word
+	formerly      = "<" // begins a number that a changed file must have had
+	maxStatements = 500
+	maxNoted      = 50 // claims and statements that are told
+)
+
+// ground adds what a clause says of the work, part by part, in words that no other claim is made of: what it says to be
+// there, the change must show. Claims are those of the clause.
+func (r *Report) ground(s string, claims []Claim) {
+	covers := func(c Claim) bool {
+		return !slices.Contains([]claimKind{fileClaim, nameClaim, changeClaim, runClaim, testClaim, openClaim, commitClaim,
+			testsClaim, beforeClaim}, c.Kind)
+	}
+	covered := slices.ContainsFunc(claims, covers)
+	for _, c := range claims {
+		if c.Kind == commitClaim {
+			s = strings.ReplaceAll(s, c.Name, "")
+		}
+		if c.Kind == otherClaim {
+			return // it is told as a whole
+		}
+	}
+	clause := s
+	s = lex("Hash").Replace(lex("Thousands").Replace(lex("Thousands").Replace(s, "$1$2"), "$1$2"), "")
+	m := masked(s)
+	for _, quote := range lex("QuotedText").FindAllIndex(m) {
+		m = m[:quote[0]] + strings.Repeat("x", quote[1]-quote[0]) + m[quote[1]:]
+	}
+	if lex("NoClaim").Match(m) {
+		return
+	}
+	from := 0
+	for _, at := range append(lex("PartEnd").FindAllIndex(m), []int{len(m), len(m)}) {
+		if part := s[from:at[0]]; from < at[0] {
+			one := Report{Text: r.Text}
+			if covered {
+				one.clause(part, m[from:at[0]], s)
+			}
+			if !slices.ContainsFunc(one.Claims, covers) {
+				r.part(clause, part, m[from:at[0]])
+			}
+		}
+		from = at[1]
+	}
+}
+
+func (r *Report) part(clause, s, m string) {
+	if lex("NotYet").Match(m) || saysResult(s, m) || lex("FailedBefore").Match(m) ||
+		lex("Story").Match(m) && !lex("SaysChange").Match(m) {
+		return
+	}
+	if name := only(lex("Spans").Regexp().FindAllString(s, -1)); name != "" && lex("Kept").Match(m) {
+		name = strings.Trim(name, "`")
+		if !strings.Contains(name, "/") {
+			name = exactly + cmp.Or(codeName(name), name)
+		}
+		r.state(statement{Text: line(clause, maxQuote), Terms: []string{name}, Kept: true})
+		return
+	}
+	denies := lex("Negated").Match(lex("Condition").Replace(m, " "))
+	switch {
+	case denies && lex("Omitted").Match(m) && !lex("AsBefore").Match(m):
+		return
+	case denies, lex("AsBefore").Match(m), lex("StillSo").Match(m) && !lex("Succeeds").Match(m),
+		lex("OfAll").Match(m) && !lex("AllPass").Match(m):
+		r.add(Claim{Kind: otherClaim, Text: clause, Part: denies && !lex("SaysChange").Match(m)})
+		return
+	case lex("WithTests").Match(m) && lex("SaysChange").Match(clause):
+		r.add(Claim{Kind: testsClaim, Text: clause, Part: lex("ItsTests").Match(m)})
+		return
+	}
+	if made, with, ok := strings.Cut(m, " with "); ok && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
+		r.part(clause, s[:len(made)], made) // "`total` with a cache" says two things
+		r.part(clause, s[len(s)-len(with):], with)
+		return
+	}
+	c := statement{Text: line(clause, maxQuote), Prose: lex("Document").Match(s), Near: lex("Document").Match(clause),
+		Gone: lex("SaysGone").Match(m), Result: lex("Succeeds").Match(clause) || lex("Fails").Match(clause)}
+	s = lex("Without").Replace(lex("StandsAt").Replace(s, "$1$2"), " ")
+	for _, old := range lex("ChangedFrom").FindAll(s) {
+		c.Terms = append(c.Terms, formerly+old[1]+old[2])
+	}
+	s = lex("OldValue").Replace(s, " ") // the change need not have it
+	for _, f := range lex("Measure").FindAll(s) {
+		number := strings.TrimRight(f[1], " -")
+		if n := numeral(number); n != nil {
+			number = strconv.Itoa(*n)
+		}
+		c.Terms = append(c.Terms, exactly+number+" "+strings.ToLower(f[2]))
+	}
+	s = lex("Measure").Replace(s, " ")
+	add := func(text string) {
+		text = lex("CallOf").Replace(text, "$1")
+		for _, literal := range lex("Literal").FindAll(text) {
+			c.Terms = append(c.Terms, literal[1])
+			text = strings.Replace(text, literal[1], " ", 1)
+		}
+		text = lex("Qualifier").Replace(text, "$1")
+		for _, word := range lex("Word").Regexp().FindAllString(text, -1) {
+			if (len(word) > 2 || word[0] <= '9') && !lex("HTTPMethod").Match(word) {
+				c.Terms = append(c.Terms, exactly+word)
+			}
+		}
+	}
+	for _, p := range clausePaths(s) {
+		s = strings.ReplaceAll(s, p, " ")
+		c.Terms = append(c.Terms, p)
+	}
+	for _, value := range lex("NewValue").FindAll(s) {
+		add(value[1])
+	}
+	for _, span := range lex("Spans").FindAll(s) {
+		s = strings.Replace(s, span[0], " ", 1)
+		_, operands, _ := strings.Cut(span[1], " ")
+		switch program := lex("Program").Match(span[1]); {
+		case !program:
+			add(span[1])
+		case !lex("RanIt").Match(m) && kindOf(strings.Fields(span[1])) == runOther:
+			add(operands)
+		}
+	}
+	for _, quote := range lex("QuotedText").FindAll(s) {
+		s = strings.Replace(s, quote[0], " ", 1)
+		add(quote[1] + quote[2])
+	}
+	for i, word := range lex("Word").Regexp().FindAllString(s, -1) {
+		lower := strings.ToLower(word)
+		switch {
+		case len(word) < 2 || slices.ContainsFunc(strings.Fields("Vague Plain Make Edit Drop Move Place"),
+			func(list string) bool { return lex(list).Has(lower) }):
+		case slices.ContainsFunc(lex("Means").Words, func(begin string) bool { return strings.HasPrefix(lower, begin) }):
+			c.Terms = append(c.Terms, lower)
+		case strings.ToUpper(word) == word && len(word) < 6 && word[0] > '9':
+			c.Words = append(c.Words, lower)
+		case word[0] <= '9' && len(word) == 1:
+		case strings.ContainsFunc(word[1:], unicode.IsUpper) || strings.ContainsAny(word, "_$") || word[0] <= '9':
+			add(word)
+		case i > 0 && lower != word:
+			c.Terms = append(c.Terms, lower)
+		case len(word) > 2:
+			c.Words = append(c.Words, lower)
+		}
+	}
+	if !c.onlyPaths() {
+		c.Words = nil
+	}
+	switch {
+	case len(c.Terms)+len(c.Words) > 0:
+		r.state(c)
+	case lex("TestsCover").Match(m):
+		r.add(Claim{Kind: otherClaim, Text: clause})
+	}
+}
+
+// state adds statements. What is beyond the bound is a claim that nothing checks.
+func (r *Report) state(list ...statement) {
+	r.Statements = append(r.Statements, list...)
+	if len(r.Statements) > maxStatements {
+		r.Statements = r.Statements[:maxStatements]
+		r.add(Claim{Kind: otherClaim, Text: "the report says more than is compared"})
+	}
+}
+
+// saysResult reports whether a part of a clause is about a run, which other claims are made of.
+func saysResult(s, m string) bool {
+	counts := lex("Numbers").Match(m) || lex("OfPass").Match(m) || lex("OnlyCounts").Match(m) || lex("Labelled").Match(m)
+	subject := lex("TestSubject").Match(m) || lex("BuildWord").Match(m) || lex("LintWord").Match(m) ||
+		lex("TestName").Match(s) ||
+		slices.ContainsFunc(lex("Spans").FindAll(s), func(f []string) bool { return lex("Program").Match(f[1]) })
+	return counts || subject && (lex("ResultNumber").Match(s) ||
+		lex("Succeeds").Match(m) || lex("Fails").Match(m) || lex("AllPass").Match(m))
+}
+
+// lack returns what of a statement the change does not show, for people; "" if it shows it.
+func (f Facts) lack(s statement) string {
+	shown := f.Shown
+	switch {
+	case s.Kept && f.Compared != Met:
+		return unknownChange
+	case s.Kept:
+		if slices.Contains(slices.Concat(f.Shown, f.Written, f.Dropped), s.Terms[0]) {
+			return "the change shows " + code(strings.TrimPrefix(s.Terms[0], exactly))
+		}
+		return ""
+	case s.Prose:
+		shown = f.Written
+	case s.Near:
+		shown = slices.Concat(f.Shown, f.Written)
+	}
+	lacks := func(list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(w string) bool { return slices.Contains(shown, w) })
+	}
+	terms, words := lacks(s.Terms), lacks(s.Words)
+	names := slices.DeleteFunc(slices.Clone(s.Terms), func(w string) bool { return !strings.HasPrefix(w, exactly) })
+	dropped := func(w string) bool { return slices.Contains(f.Dropped, w) }
+	missing := ""
+	switch old, had := strings.CutPrefix(cmp.Or(terms...), formerly); {
+	case had:
+		missing = "nothing that changed had " + code(old)
+	case len(terms) > 0:
+		missing = "nothing that changed has " + code(strings.TrimPrefix(terms[0], exactly))
+	case 2*len(words) > len(s.Words):
+		missing = "nothing that changed shows it"
+	case s.Gone && len(names) > 0 && !slices.ContainsFunc(names, dropped):
+		missing = "no changed line lacks " + code(strings.TrimPrefix(names[0], exactly)) + " now"
+	}
+	if missing != "" && f.Compared != Met {
+		return unknownChange
+	}
+	return missing
+}
+
+const unknownChange = "what changed is not known"
+
+// onlyPaths reports whether a statement names nothing, or only files.
+func (s statement) onlyPaths() bool {
+	return !slices.ContainsFunc(s.Terms, func(w string) bool { return !isPath(w) })
+}
+
+// onlyNames reports whether a statement only names files, which are claims of their own, and no number beside them.
+func (s statement) onlyNames() bool {
+	rest := s.Text
+	for _, name := range s.Terms {
+		rest = strings.ReplaceAll(rest, name, "")
+	}
+	return len(s.Terms) > 0 && len(s.Words) == 0 && s.onlyPaths() && !strings.ContainsAny(rest, "0123456789")
 }
