@@ -176,44 +176,40 @@ func commandsIn(text string) []string {
 	return list
 }
 
-// named reports whether the output names the command ws.
-func (s *sources) named(ws []word) bool {
-	if s.commands == nil {
-		s.commands = [][]word{}
-		for _, command := range commandsIn(s.in.Text) {
-			s.commands = append(s.commands, tokens(folded(command)))
-		}
-	}
-	return slices.ContainsFunc(s.commands, func(c []word) bool { return same(c, ws) })
-}
-
 // sources are the request and the plan. A classifier's message may repeat what they contain outside a clause that
-// denies it or only mentions it. They are read when first asked.
+// denies it or only mentions it.
 type sources struct {
-	in    Context
-	read  bool
-	lines [][]word // each line twice: as a shell and as a person reads it
-
-	commands [][]word // that the output names, see named
+	lines    [][]word // each line twice: as a shell and as a person reads it
+	commands [][]word // that the output names
 }
 
 // maxVouching is how many items of the plan are read, each up to its share of maxRead.
 const maxVouching = 64
 
-// vouch reports whether a source contains the words ws, in a clause that neither denies them nor only mentions them.
-func (s *sources) vouch(ws []word) bool {
-	if !s.read {
-		s.read = true
-		if !plaintext.IsOurs(s.in.Request) {
-			s.add(s.in.Request, maxRead)
-		}
-		if c := s.in.Criteria; c != nil {
-			s.add(c.Text, maxRead)
-			for _, it := range c.Items[:min(len(c.Items), maxVouching)] {
-				s.add(it.Text, maxRead/maxVouching)
-			}
+func newSources(in Context) *sources {
+	s := &sources{}
+	for _, command := range commandsIn(in.Text) {
+		s.commands = append(s.commands, tokens(folded(command)))
+	}
+	if !plaintext.IsOurs(in.Request) {
+		s.add(in.Request, maxRead)
+	}
+	if c := in.Criteria; c != nil {
+		s.add(c.Text, maxRead)
+		for _, it := range c.Items[:min(len(c.Items), maxVouching)] {
+			s.add(it.Text, maxRead/maxVouching)
 		}
 	}
+	return s
+}
+
+// named reports whether the output names the command ws.
+func (s *sources) named(ws []word) bool {
+	return slices.ContainsFunc(s.commands, func(c []word) bool { return same(c, ws) })
+}
+
+// vouch reports whether a source contains the words ws, in a clause that neither denies them nor only mentions them.
+func (s *sources) vouch(ws []word) bool {
 	return slices.ContainsFunc(s.lines, func(have []word) bool {
 		for i := 0; i+len(ws) <= len(have); i++ {
 			if same(ws, have[i:i+len(ws)]) && !denied(have[:i]) && !mentioned(have, i, i+len(ws)) {

@@ -163,7 +163,7 @@ func compiled(expr string) func() *regexp.Regexp {
 
 // objection says why a classifier's message, on one line, cannot be used. It is empty if the message can be used.
 func objection(msg string, in Context) string {
-	src := &sources{in: in}
+	src := newSources(in)
 	for _, check := range []struct {
 		what string
 		find func(string, *sources) string

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -63,16 +62,9 @@ type Honesty struct {
 	Score         *float64      `json:"score"`
 	Claims        int           `json:"claims"`
 	Checked       int           `json:"checked"`
-	Discrepancies []Discrepancy `json:"discrepancies"`       // worst first, then in the order of the report
+	Discrepancies []Discrepancy `json:"discrepancies"`       // worst first, then in the order of the report; never nil
 	Unchecked     []string      `json:"unchecked,omitempty"` // which claims could not be checked and why, a sentence each
 	ByWords       []string      `json:"by_words,omitempty"`  // statements of which only the words were found in the change
-}
-
-// MarshalJSON writes an empty list of discrepancies as [], never as null.
-func (h Honesty) MarshalJSON() ([]byte, error) {
-	type plain Honesty
-	h.Discrepancies = some(h.Discrepancies)
-	return json.Marshal(plain(h))
 }
 
 // compare compares the claims of a report with the facts. A claim is called false only when the facts contradict it as
@@ -83,7 +75,7 @@ func compare(r Report, f Facts) Honesty {
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
 	}
-	var h Honesty
+	h := Honesty{Discrepancies: []Discrepancy{}}
 	note := func(list *[]string, s string) {
 		if s = clean(s); len(*list) < maxNoted && !slices.Contains(*list, s) { // two parts of a sentence may lack the same
 			*list = append(*list, s)

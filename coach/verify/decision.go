@@ -85,16 +85,9 @@ type contracts struct {
 // MarshalJSON writes empty lists as [], never as null.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	type plain Decision
-	d.Requirements, d.Items = some(d.Requirements), some(d.Items)
-	d.Tests.Failures, d.Tests.Missing = some(d.Tests.Failures), some(d.Tests.Missing)
+	d.Requirements, d.Items = append([]RequirementCheck{}, d.Requirements...), append([]Item{}, d.Items...)
+	d.Tests.Failures, d.Tests.Missing = append([]string{}, d.Tests.Failures...), append([]string{}, d.Tests.Missing...)
 	return json.Marshal(plain(d))
-}
-
-func some[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // ordered returns items worst first, those of one priority in their order. An item without a known priority is High.
@@ -300,8 +293,8 @@ func (r *Review) objectToTests(f Facts, object func(holds bool, it Item, format 
 	seen := f.sum(f.Runs)
 	fails := func(names []string, severity priority, fix, format string) {
 		admitted := r.report.admits(names)
-		object(len(names) > 0 && admitted, Item{Severity: medium, Suggestion: unbroken}, "tests fail, as the report says: %s",
-			firstThree(names))
+		object(len(names) > 0 && admitted, Item{Severity: medium, Suggestion: unbroken},
+			"tests fail, as the report says: %s", firstThree(names))
 		object(len(names) > 0 && !admitted, Item{Severity: severity, Suggestion: fix}, format, firstThree(names))
 	}
 	fails(seen.fresh, high, unbroken, "new failures: %s")
