@@ -213,16 +213,12 @@ func extract(markdown []byte, names []string) (Criteria, error) {
 	return c, nil
 }
 
-// frontMatter matches YAML front matter. A first line "---" with a blank line after it is a rule.
-var frontMatter = compiled(`(?s)\A(?:\x{feff})?(?:---[ \t]*\n(?:(?:---|\.\.\.)[ \t]*(?:\n|\z)|` +
-	`[ \t]*[^ \t\n].*?\n(?:---|\.\.\.)[ \t]*(?:\n|\z)))?`)
-
 // normalize returns a copy of markdown in which each line ends in \n, and the byte order mark and the front matter
 // are blank lines. It has the same length, so its offsets are offsets in markdown.
 func normalize(markdown []byte) []byte {
 	src := bytes.ReplaceAll(markdown, []byte("\r\n"), []byte(" \n"))
 	src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
-	copy(src, bytes.Repeat([]byte("\n"), len(frontMatter().Find(src))))
+	copy(src, bytes.Repeat([]byte("\n"), len(pattern("front matter").Find(src))))
 	return src
 }
 
@@ -238,16 +234,13 @@ const (
 // hundreds of times deeper than people write.
 func tooDeep(src []byte) bool {
 	depth := 0
-	for _, head := range openers().FindAll(src, -1) {
+	for _, head := range pattern("openers").FindAll(src, -1) {
 		if bytes.ContainsAny(head, ">-+*.)") {
 			depth = max(depth, len(head)+bytes.Count(head, []byte("\t")))
 		}
 	}
 	return depth > maxDepth || depth*bytes.Count(src, []byte("\n")) > maxTotalDepth
 }
-
-// openers matches white space and the markers of lists and quotes at the start of a line.
-var openers = compiled(`(?m)^(?:[ \t]|>|(?:[-+*]|[0-9]+[.)])(?:[ \t]|$))+`)
 
 // lineEnd returns where the line of pos ends, after its line end.
 func lineEnd(src []byte, pos int) int {
@@ -293,10 +286,6 @@ func contentStart(heading *ast.Heading, src []byte) int {
 	return end
 }
 
-// markup matches inline markup: an image, a link or an escaped character, whose words it captures, a tag, a comment and
-// the marks of emphasis and code.
-var markup = compiled(`!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\]\([^)]*\)|\\([[:punct:]])|<[^>]*>|[*_` + "`]")
-
 // headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is so long
 // that finding the markup, which may take quadratic time, is not safe.
 func headingText(heading *ast.Heading, src []byte) string {
@@ -304,28 +293,15 @@ func headingText(heading *ast.Heading, src []byte) string {
 	if len(raw) > 512 {
 		return ""
 	}
-	return oneLine(html.UnescapeString(markup().ReplaceAllString(raw, "$1$2")))
+	return oneLine(html.UnescapeString(pattern("markup").ReplaceAllString(raw, "$1$2")))
 }
-
-// The parts around a heading's words: emoji, also as :name:; numbering before; a colon or attributes after.
-const emoji = `[\p{So}\p{Sk}\p{M}\p{Cf}\s]|:[a-z0-9_+-]+:`
-
-var (
-	before = compiled(`^(?:` + emoji + `|[§#(]*\d[\d.]*[.):]*|[§–—-]\s|(?i:[a-z]|[ivxlc]+)[.):]+\s)+`)
-	after  = compiled(`(?:` + emoji + `|[:：.。—–]|\{[^{}]*\})+$`)
-)
 
 // undecorated returns a heading's text without the parts around its words.
 func undecorated(title string) string {
-	return after().ReplaceAllString(before().ReplaceAllString(title, ""), "")
+	return pattern("after").ReplaceAllString(pattern("before").ReplaceAllString(title, ""), "")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// compiled returns a function that compiles expr when it is first called: a program without plans does not wait for it.
-func compiled(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // appendItems appends the items of list, and of the lists in them, that have words.
 func appendItems(items []Item, list *ast.List, src []byte, depth int) []Item {
@@ -354,16 +330,13 @@ func newItem(n ast.Node, src []byte) (Item, bool) {
 		words.WriteByte('\n')
 	}
 	it := Item{Text: oneLine(withoutComments(words.String()))}
-	if mark := checkbox().FindString(it.Text); mark != "" {
+	if mark := pattern("checkbox").FindString(it.Text); mark != "" {
 		it.Checkbox = true
 		it.Checked = mark[1] != ' '
 		it.Text = it.Text[len(mark):]
 	}
 	return it, it.Text != ""
 }
-
-// checkbox matches the task-list checkbox in front of an item's text.
-var checkbox = compiled(`^\[[ xX]\](?: |$)`)
 
 // isText reports whether the block n can be a list item's own text.
 func isText(n ast.Node) bool {
@@ -374,16 +347,10 @@ func isText(n ast.Node) bool {
 	return false
 }
 
-// comment matches an HTML comment, also one that nothing closes, or a code span, which it captures.
-var comment = compiled("(?s)(`[^`]*`)|<!--(?:-?>|.*?(?:-->|$))")
-
-func withoutComments(text string) string { return comment().ReplaceAllString(text, "$1") }
-
-// notContent matches what says nothing in a text without comments: a heading, and a checkbox.
-var notContent = compiled(`(?m)^[ \t]{0,3}#{1,6}(?:[ \t].*)?$|\[[ xX]\]`)
+func withoutComments(text string) string { return pattern("comment").ReplaceAllString(text, "$1") }
 
 func hasContent(text string) bool {
-	words := notContent().ReplaceAllString(withoutComments(text), "")
+	words := pattern("not content").ReplaceAllString(withoutComments(text), "")
 	return strings.ContainsFunc(words, unicode.IsLetter)
 }
 
@@ -418,7 +385,7 @@ func (c Check) String() string {
 // path must be relative and stay below its folder. Whether a box is ticked makes no difference.
 func (it Item) Checks() []Check {
 	var spans []string
-	form := codeSpan().ReplaceAllStringFunc(it.Text, func(span string) string {
+	form := pattern("code span").ReplaceAllStringFunc(it.Text, func(span string) string {
 		spans = append(spans, strings.TrimSpace(strings.Trim(span, "`")))
 		return "#"
 	})
@@ -428,7 +395,7 @@ func (it Item) Checks() []Check {
 	}
 	text := strings.TrimRight(oneLine(strings.ToLower(form)), ".;!, ")
 	last := len(spans) - 1
-	is := func(form string) bool { return forms()[form].MatchString(text) }
+	is := func(form string) bool { return pattern(form).MatchString(text) }
 	switch {
 	case is("contains"):
 		return fileCheck(spans[0], spans[1:])
@@ -440,7 +407,7 @@ func (it Item) Checks() []Check {
 		var checks []Check
 		for _, span := range spans {
 			word, _, several := strings.Cut(span, " ")
-			if !program().MatchString(word) || !several && !is("speaks of check") {
+			if !pattern("program").MatchString(word) || !several && !is("speaks of check") {
 				return nil
 			}
 			checks = append(checks, Check{Command: span})
@@ -450,25 +417,22 @@ func (it Item) Checks() []Check {
 	return nil
 }
 
-var (
-	codeSpan = compiled("`[^`]*`")
-	program  = compiled(`^(?:\.{1,2}/)?[\pL\pN_][\pL\pN_./+-]*$`)
-)
+//go:embed patterns.txt
+var patternsText string
 
-//go:embed forms.txt
-var formsText string
+// pattern returns an expression of patterns.txt. It is compiled when it is first used.
+func pattern(name string) *regexp.Regexp { return patterns()[name]() }
 
-// forms are the expressions of forms.txt, by name.
-var forms = sync.OnceValue(func() map[string]*regexp.Regexp {
-	forms, parts := map[string]*regexp.Regexp{}, []string{}
-	for line := range strings.Lines(strings.ReplaceAll(formsText, "\n\t", "")) {
+var patterns = sync.OnceValue(func() map[string]func() *regexp.Regexp {
+	all, parts := map[string]func() *regexp.Regexp{}, []string{}
+	for line := range strings.Lines(strings.ReplaceAll(patternsText, "\n\t", "")) {
 		if name, expr, is := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); is && line[0] != '#' {
 			expr = strings.NewReplacer(parts...).Replace(expr)
 			parts = append(parts, "{{"+name+"}}", expr)
-			forms[name] = regexp.MustCompile(expr)
+			all[name] = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 		}
 	}
-	return forms
+	return all
 })
 
 // fileCheck returns the check of a file, or none if the name is not a path.
