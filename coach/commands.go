@@ -11,19 +11,11 @@ import (
 // checks that back it.
 var checkSections = []string{"tests", "build", "types", "lint", "look"}
 
-var (
-	code      = compiled("`+([^`]+)`+")
-	option    = compiled(`^--?[a-z][\w-]*(?:=.*)?$`)
-	operators = compiled("[|&;<>$(){}\\[\\]*?!\\\\\"'#~\n]") // of a shell
-	argument  = compiled(`^(?:\.|(?:\./|\w)[\w./:-]*)$`)     // in the working tree, unless it leads out with ..
-	bare      = compiled(`^\w+$`)
-)
-
 // command returns the first command in msg that nothing vouches for.
 func command(msg string, src *sources) string {
 	var rest strings.Builder // msg without inline code that is in order
 	last := 0
-	for _, at := range code().FindAllStringSubmatchIndex(msg, -1) {
+	for _, at := range expression("code").FindAllStringSubmatchIndex(msg, -1) {
 		inside := strings.TrimSpace(msg[at[2]:at[3]])
 		before := tokens(folded(msg[:at[0]]))
 		ws := append(before, tokens(folded("it "+msg[at[1]:]))...)
@@ -53,7 +45,7 @@ func plainCommand(msg string, src *sources) string {
 		switch {
 		case n > 0:
 			n = phraseEnd(ws[i:], n)
-		case option().MatchString(ws[i].text), matching("script", ws[i].text) != "":
+		case matching("option", ws[i].text) != "", matching("script", ws[i].text) != "":
 			n = 1
 		default:
 			i++
@@ -78,7 +70,7 @@ func inOrder(inside, lead string, src *sources) bool {
 	if _, known := knownCheck(inside); known || len(ws) == 0 || src.vouch(ws) {
 		return true
 	}
-	if len(ws) == 1 && option().MatchString(ws[0].text) && matching("runs", lead) == "" && matching("uses", lead) == "" {
+	if len(ws) == 1 && matching("option", ws[0].text) != "" && matching("runs", lead)+matching("uses", lead) == "" {
 		return src.named(ws)
 	}
 	return src.named(ws) && plainCommand(folded(inside), src) == "" && !harmful(ws)
@@ -94,7 +86,7 @@ func isName(s string) bool {
 // from guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be
 // a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths".
 func knownCheck(command string) (kind string, ok bool) {
-	if operators().MatchString(command) {
+	if matching("operators", command) != "" {
 		return "", false
 	}
 	raw := strings.Fields(command)
@@ -119,11 +111,11 @@ func knownCheck(command string) (kind string, ok bool) {
 		}
 		switch {
 		case strings.Trim(f, "-0123456789") == "", strings.HasPrefix(f, "-") && in(ws[i], "look"):
-		case !argument().MatchString(f), strings.Contains(strings.TrimSuffix(f, "..."), ".."),
+		case matching("argument", f) == "", strings.Contains(strings.TrimSuffix(f, "..."), ".."),
 			kind != "lint" && matching("scriptFile", f) != "":
 			return "", false
 		case strings.ContainsAny(f, "./"), matching("names", f) != "":
-		case bare().MatchString(f) &&
+		case matching("bare", f) != "" &&
 			(paths == n || slices.Contains([]string{"-k", "-m", "-t", "-run", "-bench"}, ws[i-1].text)):
 		default:
 			return "", false
@@ -140,9 +132,9 @@ func knownCheck(command string) (kind string, ok bool) {
 
 // withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or
 // vetted: it looks like a URL. Go does not load a package for that.
-func withoutHosts(text string) string { return goPackage().ReplaceAllString(text, "$1./$2") }
-
-var goPackage = compiled(`(?i)(\bgo (?:test|build|vet)(?: -\w+)* )\w[\w-]*(?:\.[\w-]+)+/([\w./-]+[.,;:!?` + "`" + `]*(?:\s|$))`)
+func withoutHosts(text string) string {
+	return expression("goPackage").ReplaceAllString(text, "$1./$2")
+}
 
 // harmful reports whether a word of a command is one of guard.txt, "harm". Only the request or the plan can vouch for
 // it.
@@ -166,7 +158,7 @@ func commandsIn(text string) []string {
 		case fenced:
 			list = append(list, strings.TrimPrefix(line, "$ "))
 		default:
-			for _, at := range code().FindAllStringSubmatchIndex(line, -1) {
+			for _, at := range expression("code").FindAllStringSubmatchIndex(line, -1) {
 				if !denied(tokens(folded(line[max(0, at[0]-300):at[0]]))) {
 					list = append(list, strings.TrimSpace(line[at[2]:at[3]]))
 				}

@@ -112,8 +112,8 @@ func (f *fields) feedback(s string, human []string) {
 	var others []string
 	left := maxOthers
 	for line := range strings.Lines(s) {
-		line = strings.TrimRight(listMarkers().ReplaceAllString(quotable(line, maxFeedback), ""), ".;, ")
-		rest := testPackages().ReplaceAllString(line, "$1")
+		line = strings.TrimRight(expression("listMarker").ReplaceAllString(quotable(line, maxFeedback), ""), ".;, ")
+		rest := expression("testPackage").ReplaceAllString(line, "$1")
 		for _, words := range human {
 			rest = strings.ReplaceAll(rest, quotable(words, maxFeedback), "…")
 		}
@@ -136,12 +136,6 @@ func (f *fields) feedback(s string, human []string) {
 	}
 	f.Others = strings.Join(others, "; ")
 }
-
-// testPackages matches a Go test with its package, which looks like a URL: TestGreet (example.org/greet).
-var testPackages = compiled(`(\bTest\w*(?:/\S+)?) \(\w[\w.~/-]*\)`)
-
-// listMarkers matches what a list item begins with: "- ", "• ", "3. ", "12) ".
-var listMarkers = compiled(`^(?:[-*+•]|\d{1,2}[.)]) `)
 
 // criteria takes the open criteria of the plan, or the ticked ones if none is open.
 func (f *fields) criteria(c *plancriteria.Criteria) {

@@ -134,8 +134,10 @@ func spaceless(pattern string) string {
 	return lead + "(?:" + expr + ")"
 }
 
+func expression(name string) *regexp.Regexp { return expressions()[name]() }
+
 // matching returns the first part of text that an expression of guard.txt matches, or "".
-func matching(name, text string) string { return expressions()[name]().FindString(text) }
+func matching(name, text string) string { return expression(name).FindString(text) }
 
 // longest returns how many words the longest phrase of the sections takes that ws begins with, and whether the words
 // that follow belong to it.
@@ -223,7 +225,7 @@ func orderIn(ws []word, sections ...string) string {
 
 // url returns the first URL in msg that nothing vouches for.
 func url(msg string, src *sources) string {
-	for _, u := range expressions()["url"]().FindAllString(folded(withoutHosts(msg)), -1) {
+	for _, u := range expression("url").FindAllString(folded(withoutHosts(msg)), -1) {
 		if i := strings.IndexAny(u, "<>\"`'"); i >= 0 { // where prose or markup goes on
 			u = u[:i]
 		}
@@ -375,7 +377,7 @@ func mixedWord(s string) string {
 // digitsAsLetters returns a folded text with the digits inside its words as the letters that they look like: t0ken. One
 // stands for the digit 1.
 func digitsAsLetters(s, one string) string {
-	return expressions()["leet"]().ReplaceAllStringFunc(s, func(w string) string {
+	return expression("leet").ReplaceAllStringFunc(s, func(w string) string {
 		return strings.NewReplacer("0", "o", "1", one, "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s").Replace(w)
 	})
 }
