@@ -176,22 +176,15 @@ func (r *Review) Judge() Decision {
 		c, _ := r.require(f, q)
 		d.Requirements = append(d.Requirements, c)
 	}
-	d.Items = toFix(compare(r.report, f))
+	for _, x := range compare(r.report, f).Discrepancies {
+		if x.Severity == shouldFix { // it does not block
+			d.Items = append(d.Items, x.item())
+		}
+	}
 	if !r.begun {
 		d.Verdict, d.Items = Feedback, append(d.Items, unbegun)
 	}
 	return d
-}
-
-// toFix returns the discrepancies that do not block, as feedback.
-func toFix(h Honesty) []Item {
-	var items []Item
-	for _, x := range h.Discrepancies {
-		if x.Severity == shouldFix {
-			items = append(items, x.item())
-		}
-	}
-	return items
 }
 
 // Standing returns what the facts alone say of the work, and why it is not Met.
@@ -255,15 +248,15 @@ func (r *Review) Feedback() string {
 
 // against returns the facts against the work, worst first. Items that make Standing NotMet are High.
 func (r *Review) against() []Item {
-	f := r.seen()
-	var items []Item
-	d := Decision{TaskID: r.task.ID, Requirements: r.requirementChecks(f, r.Judge().Requirements)}
+	f, d := r.seen(), r.Judge()
+	items := d.Items
+	d.Items, d.Requirements = nil, r.requirementChecks(f, d.Requirements)
 	for _, o := range r.objections(f, d) {
 		if o.item.Severity == high && !slices.Contains(items, o.item) {
 			items = append(items, o.item)
 		}
 	}
-	return ordered(append(items, toFix(compare(r.report, f))...))
+	return ordered(items)
 }
 
 func (d Discrepancy) item() Item {
