@@ -73,8 +73,7 @@ func ParseDecision(data []byte) (d Decision, err error) {
 	for _, v := range list(m["feedback_items"]) {
 		it, ok := v.(map[string]any)
 		if !ok {
-			d.Items = append(d.Items, Item{Severity: high, Issue: text(v)})
-			continue
+			it = map[string]any{"issue": v}
 		}
 		severity := priority(strings.ToLower(text(it["severity"])))
 		d.Items = append(d.Items, Item{Severity: priorities[severity.rank()], File: text(it["file"]),
@@ -182,7 +181,10 @@ func ParseReport(data []byte) (Report, error) {
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	r := Report{Text: text}
-	object := []byte(unfenced(strings.TrimSpace(text)))
+	object := []byte(strings.TrimSpace(text))
+	if m := lex("Fenced").Find(string(object)); m != nil && !strings.Contains(m[1], "```") { // alone in a fence
+		object = []byte(strings.TrimSpace(m[1]))
+	}
 	var fields map[string]any
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
@@ -194,16 +196,6 @@ func ParseReport(data []byte) (Report, error) {
 		r.prose(text)
 	}
 	return r, nil
-}
-
-// unfenced returns what is inside a fence, if there is nothing else.
-func unfenced(s string) string {
-	first, rest, ok := strings.Cut(s, "\n")
-	body, closed := strings.CutSuffix(rest, "\n```")
-	if !ok || !closed || !strings.HasPrefix(first, "```") || strings.Contains(body, "```") {
-		return s
-	}
-	return strings.TrimSpace(body)
 }
 
 // object reads the fields of a report or of its tests, in the order of their names, so that equal reports are equal.

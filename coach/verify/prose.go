@@ -41,7 +41,7 @@ func (r *Report) prose(text string) {
 	for i, raw := range all {
 		line := start(strings.TrimRight(raw, "\r\n"), maxRead)
 		t := strings.TrimSpace(line)
-		if mark := fenceMark(t); mark != "" {
+		if mark := lex("FenceMark").Regexp().FindString(t); mark != "" {
 			switch {
 			case fence == "":
 				fence, block = mark, ""
@@ -136,28 +136,17 @@ func foreign(text string) bool {
 	return others > 4 && others*3 > letters
 }
 
-func fenceMark(t string) string {
-	for _, c := range []string{"`", "~"} {
-		if n := len(t) - len(strings.TrimLeft(t, c)); n >= 3 {
-			return t[:n]
-		}
-	}
-	return ""
-}
-
 // sentences takes a line apart. A question claims nothing.
 func sentences(line string) []string {
 	var all []string
-	for {
-		at := lex("SentenceEnd").Regexp().FindStringIndex(line)
-		if at == nil {
-			return append(all, line)
-		}
+	from := 0
+	for _, at := range lex("SentenceEnd").FindAllIndex(line) {
 		if line[at[0]] != '?' {
-			all = append(all, line[:at[0]])
+			all = append(all, line[from:at[0]])
 		}
-		line = line[at[1]:]
+		from = at[1]
 	}
+	return append(all, line[from:])
 }
 
 func (r *Report) concern(s string) {
