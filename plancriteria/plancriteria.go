@@ -242,14 +242,6 @@ func tooDeep(src []byte) bool {
 	return depth > maxDepth || depth*bytes.Count(src, []byte("\n")) > maxTotalDepth
 }
 
-// lineEnd returns where the line of pos ends, after its line end.
-func lineEnd(src []byte, pos int) int {
-	if n := bytes.IndexByte(src[pos:], '\n'); n >= 0 {
-		return pos + n + 1
-	}
-	return len(src)
-}
-
 // names are the section's names, best first.
 var names = []string{"Success Criteria", "Acceptance Criteria", "Definition of Done"}
 
@@ -279,11 +271,11 @@ func findSection(doc ast.Node, src []byte, names []string) (found *ast.Heading, 
 // contentStart returns where the content after heading, which has text, starts.
 func contentStart(heading *ast.Heading, src []byte) int {
 	lines := heading.Lines()
-	end := lineEnd(src, lines.At(lines.Len()-1).Stop)
+	_, rest, _ := bytes.Cut(src[lines.At(lines.Len()-1).Stop:], []byte("\n"))
 	if underlined := heading.Pos() == lines.At(0).Start; underlined {
-		end = lineEnd(src, end)
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
 	}
-	return end
+	return len(src) - len(rest)
 }
 
 // headingText returns the text of heading without its markup, on one line. It returns "" for a heading that is so long

@@ -297,12 +297,7 @@ func code(text string, hash, indented bool) string {
 // IsTest reports whether a file, by its path in slashes, holds tests or what they compare with.
 func IsTest(name string) bool {
 	base := path.Base(name)
-	if lex("TestName").Match(base) || lex("TestClass").Match(base) {
-		return true
-	}
-	folders := strings.Split(strings.ToLower(path.Dir(name)), "/")
-	isTests := func(folder string) bool { return lex("TestFolders").Has(folder) }
-	return !IsProse(name) && slices.ContainsFunc(folders, isTests)
+	return lex("TestName").Match(base) || lex("TestClass").Match(base) || !IsProse(name) && lex("InTests").Match(name)
 }
 
 // collected reports whether runners look for tests in a file of that name.
@@ -311,13 +306,7 @@ func collected(name string) bool {
 	if path.Ext(name) == ".py" {
 		return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "_test.py")
 	}
-	ignored := func(dir string) bool {
-		return dir == "testdata" || len(dir) > 1 && strings.ContainsRune("._", rune(dir[0]))
-	}
-	if path.Ext(name) == ".go" && slices.ContainsFunc(strings.Split(path.Dir(name), "/"), ignored) {
-		return false // "./..." does not match it
-	}
-	return MayHoldTests(name)
+	return MayHoldTests(name) && !lex("GoIgnored").Match(name)
 }
 
 // MayHoldTests reports whether a file can declare tests although its name does not say so, as Rust's sources do.
