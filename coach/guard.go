@@ -355,17 +355,8 @@ func forbidden(ws []word, at int) bool {
 // mixedWord returns a word of s with Latin letters and others that only look like them, as if to hide what it says. A
 // Latin abbreviation may have an ending of another alphabet.
 func mixedWord(s string) string {
-	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		latin, others := false, false
-		for _, r := range w {
-			switch {
-			case unicode.Is(unicode.Latin, r):
-				latin = true
-			case unicode.IsLetter(r):
-				others = true
-			}
-		}
-		if latin && others && matching("ending", w) == "" && !strings.ContainsFunc(w, func(r rune) bool {
+	for _, w := range expression("mixed").FindAllString(s, -1) {
+		if matching("ending", w) == "" && !strings.ContainsFunc(w, func(r rune) bool {
 			return !unicode.Is(unicode.Latin, r) && plaintext.Fold(r) >= utf8.RuneSelf
 		}) {
 			return w
@@ -424,33 +415,15 @@ type word struct {
 // tokens splits a folded text as a shell would read it: at white space, quotes, brackets and operators.
 func tokens(s string) []word {
 	var ws []word
-	endClause := func() {
-		if len(ws) > 0 {
-			ws[len(ws)-1].end = true
-		}
-	}
-	add := func(raw string) {
-		trimmed := strings.TrimRight(raw, ".:!?_…")
+	for _, m := range expression("token").FindAllStringSubmatch(s, -1) {
+		trimmed := strings.TrimRight(m[1], ".:!?_…")
 		if trimmed != "" {
 			ws = append(ws, word{text: trimmed})
 		}
-		if trimmed != raw {
-			endClause()
+		if len(ws) > 0 && (trimmed != m[1] || m[2] != "") {
+			ws[len(ws)-1].end = true
 		}
 	}
-	start := 0
-	for i, r := range s {
-		ends := strings.ContainsRune(",;()[]{}|&、，。；", r)
-		if !ends && !unicode.IsSpace(r) && !strings.ContainsRune("`\"“”*<>", r) {
-			continue
-		}
-		add(s[start:i])
-		if ends {
-			endClause()
-		}
-		start = i + utf8.RuneLen(r)
-	}
-	add(s[start:])
 	return ws
 }
 
@@ -458,9 +431,7 @@ func tokens(s string) []word {
 func words(s string) []word {
 	var ws []word
 	for _, t := range tokens(s) {
-		for w := range strings.FieldsFuncSeq(t.text, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		}) {
+		for _, w := range expression("word").FindAllString(t.text, -1) {
 			ws = append(ws, word{text: w})
 		}
 		if t.end && len(ws) > 0 {
