@@ -117,22 +117,20 @@ func (f *fields) feedback(s string, human []string) {
 		for _, words := range human {
 			rest = strings.ReplaceAll(rest, quotable(words, maxFeedback), "…")
 		}
-		if unsafe(rest) != "" {
+		if line == "" || unsafe(rest) != "" {
 			continue
 		}
-		switch {
-		case line == "":
-		case f.Feedback == "":
+		if f.Feedback == "" {
 			f.Feedback = line
-		case utf8.RuneCountInString(line)+2 > left:
-			if len(others) > 0 {
-				f.Others = strings.Join(append(others, "…"), "; ")
-			}
-			return
-		default:
-			left -= utf8.RuneCountInString(line) + 2
-			others = append(others, line)
+			continue
 		}
+		if left -= utf8.RuneCountInString(line) + 2; left < 0 {
+			if len(others) > 0 {
+				others = append(others, "…")
+			}
+			break
+		}
+		others = append(others, line)
 	}
 	f.Others = strings.Join(others, "; ")
 }
