@@ -342,10 +342,7 @@ func isPath(s string) bool {
 	if ext == "" || base == ext || !lex("Extensions").Has(strings.ToLower(ext[1:])) {
 		return false
 	}
-	if len(ext) == 2 && '0' <= ext[1] && ext[1] <= '9' || ext == ".out" { // a manual page, but not a version
-		return strings.Contains(s, "/") || ext == ".out"
-	}
-	return true
+	return len(ext) != 2 || ext[1] < '0' || ext[1] > '9' || strings.Contains(s, "/") // a manual page, but not a version
 }
 
 // pathList reads the list of paths that s begins with: "a.go, b.go and `c.go`". It returns them and what follows.

@@ -68,8 +68,8 @@ func lineTests(name, text string) []Test {
 		if bare == "" || strings.HasPrefix(bare, "//") || python && strings.HasPrefix(bare, "#") {
 			continue
 		}
-		disabled, isTest, panics := readAttributes(attributes)
 		before := strings.Join(attributes, "\n")
+		disabled, isTest, panics := readAttributes(before)
 		attributes = nil
 		class, fn := lex("Class").Find(bare), lex("AttributedFunction").Find(bare)
 		if python {
@@ -112,24 +112,20 @@ func lineTests(name, text string) []Test {
 	return list
 }
 
-// readAttributes says what decorators, attributes or annotations make of what follows them.
-func readAttributes(attributes []string) (disabled string, isTest, panics bool) {
-	for _, a := range attributes {
-		isTest = isTest || lex("AttributeTest").Match(a)
-		panics = panics || lex("AttributePanics").Match(a)
-		if lex("AttributeOff").Match(a) {
-			disabled = "ignored"
-		}
-		if m := lex("PythonOff").Find(a); m != nil && strings.HasPrefix(m[1], "skip") {
-			disabled = skipped
-		} else if m != nil {
-			disabled = expectedFailure
-		}
-		if c := lex("RustCfg").Find(a); c != nil && strings.TrimSpace(c[1]) != "test" {
-			disabled = "left out by a condition (cfg)"
-		}
+// readAttributes says what the lines of decorators, attributes or annotations make of what follows them.
+func readAttributes(lines string) (disabled string, isTest, panics bool) {
+	off := lex("PythonOff").Find(lines)
+	switch conditional := func(m []string) bool { return strings.TrimSpace(m[1]) != "test" }; {
+	case slices.ContainsFunc(lex("RustCfg").FindAll(lines), conditional):
+		disabled = "left out by a condition (cfg)"
+	case off != nil && strings.HasPrefix(off[1], "skip"):
+		disabled = skipped
+	case off != nil:
+		disabled = expectedFailure
+	case lex("AttributeOff").Match(lines):
+		disabled = "ignored"
 	}
-	return disabled, isTest, panics
+	return disabled, lex("AttributeTest").Match(lines), lex("AttributePanics").Match(lines)
 }
 
 // block returns the first line of a text and the lines below it that are indented further.
