@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -164,9 +163,7 @@ func Lint(d Decision, known ...Requirement) []string {
 }
 
 func vague(issue string) bool {
-	list := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(issue, "’", "'")), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("'`_-.", r)
-	})
+	list := lex("IssueWord").Regexp().FindAllString(strings.ToLower(strings.ReplaceAll(issue, "’", "'")), -1)
 	return !slices.ContainsFunc(list, func(w string) bool {
 		w = strings.Trim(w, "'.-")
 		return w != "" && !lex("Vague").Has(w)
