@@ -293,11 +293,7 @@ func (f Facts) unreached() (list []TestChange) {
 			gone++
 		}
 	}
-	for _, c := range f.Changes {
-		if testcode.IsTest(c.Path) {
-			files = append(files, c.Path)
-		}
-	}
+	files = append(files, value(find(f.Changes, func(c Change) bool { return testcode.IsTest(c.Path) })).Path)
 	for _, r := range f.Runs {
 		kind, base := kindOf(r.Command), runOf(f.BaseRuns, r.Command)
 		if r.outcome() != Met || kind == runBuild || kind == runLint || base == nil {
@@ -307,8 +303,8 @@ func (f Facts) unreached() (list []TestChange) {
 			t.Change, t.Why = "unreached", fmt.Sprintf(format, args...)
 			list = append(list, t)
 		}
-		has := func(names []string, name string) bool {
-			return slices.ContainsFunc(names, func(n string) bool {
+		ran := func(r Run, name string) bool {
+			return slices.ContainsFunc(slices.Concat(r.Passes, r.Failures), func(n string) bool {
 				return testoutput.ShortName(n) == testoutput.ShortName(name)
 			})
 		}
@@ -318,13 +314,12 @@ func (f Facts) unreached() (list []TestChange) {
 			switch {
 			case !counted:
 				lost(t, "whether %s still runs it is not known", code(r.line()))
-			case named && !has(slices.Concat(r.Passes, r.Failures), t.Name) &&
-				has(slices.Concat(base.Passes, base.Failures), t.Name):
+			case named && !ran(r, t.Name) && ran(*base, t.Name):
 				lost(t, "%s does not run it any more", code(r.line()))
 			}
 		}
 		fewer := base.Passed + base.Failed + len(f.New) - gone - r.Passed
-		if len(list) == before && counted && fewer > 0 && len(files) > 0 {
+		if len(list) == before && counted && fewer > 0 && files[0] != "" {
 			lost(TestChange{File: files[0]}, "%s runs %d tests fewer than it should", code(r.line()), fewer)
 		}
 	}
