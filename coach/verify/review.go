@@ -326,10 +326,6 @@ func Listed(line string, commands [][]string) ([]string, bool) {
 		return nil, false
 	}
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
-	for _, c := range commands {
-		if len(words) > 0 && slices.Equal(words, c) {
-			return slices.Clone(c), true
-		}
-	}
-	return nil, false
+	c := find(commands, func(c []string) bool { return len(words) > 0 && slices.Equal(words, c) })
+	return slices.Clone(value(c)), c != nil
 }

@@ -59,11 +59,10 @@ func Find(fsys fs.FS) (command []string, by string) {
 		}
 		return []string{"npm", "test"}, "package.json"
 	}
-	for _, name := range lex("Makefiles").Words {
-		for _, target := range []string{"test", "check"} {
-			if parseMake(read(fsys, name)).rules[target] != nil {
-				return []string{"make", target}, name
-			}
+	name := makefileOf(fsys)
+	for _, target := range []string{"test", "check"} {
+		if parseMake(read(fsys, name)).rules[target] != nil {
+			return []string{"make", target}, name
 		}
 	}
 	for command, files := range lazy.Entries(signsText) {
