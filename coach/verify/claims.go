@@ -192,8 +192,9 @@ func (r *Report) testNames(s, m string) {
 	}
 	for _, list := range lex("NamesBehind").FindAll(s) {
 		for _, q := range lex("Quoted").FindAll(list[1]) {
-			if lex("IdentName").Match(q[1]) && strings.ContainsAny(q[1], "_:") && !isPath(q[1]) && !slices.Contains(names, q[1]) {
-				names = append(names, q[1])
+			name := q[1]
+			if lex("IdentName").Match(name) && strings.ContainsAny(name, "_:") && !isPath(name) && !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func ParseDecision(data []byte) (d Decision, err error) {
 	return d, nil
 }
 
-// decode reads a value of valid JSON, and reports whether a key stands twice in one of its objects. Keys get lower case.
+// decode reads a value of valid JSON, and reports whether a key stands twice in one object. Keys get lower case.
 func decode(dec *json.Decoder) (v any, twice bool) {
 	t, _ := dec.Token()
 	open, ok := t.(json.Delim)

@@ -16,8 +16,8 @@ import (
 
 // Each name of a list or a pattern in the code has an entry, and each entry is used.
 func TestNames(t *testing.T) {
-	entries := map[string]string{"../..": "lexicon.txt", "../../gitwitness": "patterns.txt", "../../cmdwitness": "patterns.txt",
-		"../testcode": "patterns.txt", "../project": "projects.txt"}
+	entries := map[string]string{"../..": "lexicon.txt", "../../gitwitness": "patterns.txt",
+		"../../cmdwitness": "patterns.txt", "../testcode": "patterns.txt", "../project": "projects.txt"}
 	for dir, file := range entries {
 		text, err := os.ReadFile(filepath.Join(dir, file))
 		require.NoError(t, err)
