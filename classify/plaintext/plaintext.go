@@ -63,20 +63,9 @@ func IsSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 
 // IsBlank reports whether nothing of text can be seen: white space, invisible characters, terminal escape sequences, or
 // nothing at all.
-func IsBlank(text string) bool {
-	for i := 0; i < len(text); {
-		if n := EscapeSequence(text[i:]); n > 0 {
-			i += n
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if !IsSpace(r) && !IsInvisible(r) {
-			return false
-		}
-		i += size
-	}
-	return true
-}
+func IsBlank(text string) bool { return strings.TrimLeftFunc(StripEscapes(text), isUnseen) == "" }
+
+func isUnseen(r rune) bool { return IsSpace(r) || IsInvisible(r) }
 
 // EscapeSequence returns the length in bytes of the terminal escape sequence that s begins with, or 0. It knows control
 // sequences such as a colour ("\x1b[31m") and strings such as a title or a hyperlink ("\x1b]…\a"), as in ECMA-48. An
@@ -88,26 +77,21 @@ func EscapeSequence(s string) int {
 	return len(escapeSequence().FindString(s[:min(len(s), 4096)]))
 }
 
-var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\x1b(?:\[[0-?]{0,62}[ -/]{0,62}[@-~]|[\]P_^X][^\a\x1b]*(?:\a|\x1b\\))`)
-})
+const escapeForm = `\x1b(?:\[[0-?]{0,62}[ -/]{0,62}[@-~]|[\]P_^X][^\a\x1b]*(?:\a|\x1b\\))`
+
+var escapeSequence, escapeSequences = compiled(`^` + escapeForm), compiled(escapeForm)
+
+// compiled returns a function that compiles expr when a text first needs it.
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // StripEscapes returns s without its terminal escape sequences.
 func StripEscapes(s string) string {
 	if strings.IndexByte(s, '\x1b') < 0 {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		if n := EscapeSequence(s[i:]); n > 0 {
-			i += n
-			continue
-		}
-		b.WriteByte(s[i])
-		i++
-	}
-	return b.String()
+	return escapeSequences().ReplaceAllString(s, "")
 }
 
 // Visible returns s for one line that a person reads. Each invisible, private or unassigned character, line break and

@@ -10,14 +10,10 @@ import (
 // Prefix begins every message of ours but the plain "continue". A space and the message follow it.
 const Prefix = "[System Coach]"
 
-// name is the prefix without what can be written in many ways.
-const name = "systemcoach"
-
 // IsOurs reports whether text begins with [Prefix], after white space and invisible characters: a message of ours that
 // came back, never the human's words. The plain "continue" cannot be told this way.
 func IsOurs(text string) bool {
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return IsSpace(r) || IsInvisible(r) })
-	return strings.HasPrefix(text, Prefix)
+	return strings.HasPrefix(strings.TrimLeftFunc(text, isUnseen), Prefix)
 }
 
 // Disarm replaces the brackets around each "System Coach" in s by parentheses, in whatever case, spacing, script or
@@ -25,27 +21,22 @@ func IsOurs(text string) bool {
 // invisible characters.
 func Disarm(s string) string {
 	rs := []rune(s)
-	changed := false
-	replace := func(i int, r rune) { rs[i], changed = r, true }
-	for i := 0; i < len(rs); i++ {
-		end := nameAt(rs, i)
-		if end == 0 || i > 0 && isWord(rs[i-1]) {
-			continue
-		}
-		for j := i - 1; j >= 0 && !isWord(rs[j]); j-- {
-			if isOpening(rs[j]) {
-				replace(j, '(')
-			}
-		}
-		for j := end; j < len(rs) && !isWord(rs[j]); j++ {
-			if isClosing(rs[j]) {
-				replace(j, ')')
-			}
-		}
-		i = end - 1
-	}
-	if !changed {
+	seen := shape(rs)
+	names := nameInside().FindAllStringIndex(seen, -1)
+	if names == nil {
 		return s
+	}
+	for _, at := range names {
+		for i := at[0] - 1; i >= 0 && !isWord(seen[i]); i-- {
+			if seen[i] == '(' {
+				rs[i] = '('
+			}
+		}
+		for i := at[1]; i < len(rs) && !isWord(seen[i]); i++ {
+			if seen[i] == ')' {
+				rs[i] = ')'
+			}
+		}
 	}
 	return string(rs)
 }
@@ -53,65 +44,45 @@ func Disarm(s string) string {
 // TrimPrefix returns s without the prefixes of ours that it begins with, however they are written: the name in
 // brackets, or before a colon. Apply it to cleaned text.
 func TrimPrefix(s string) string {
-	for {
-		rest := trimOnePrefix(s)
-		if rest == s {
-			return s
-		}
-		s = rest
-	}
+	rs := []rune(s)
+	prefixes := namesBefore().FindString(shape(rs))
+	return s[len(string(rs[:len(prefixes)])):]
 }
 
-func trimOnePrefix(s string) string {
-	const longest = 128 // characters before and within a prefix
-	rs := []rune(s[:min(len(s), longest*utf8.UTFMax)])
-	start, opened := 0, false
-	for start < len(rs) && !isWord(rs[start]) {
-		opened = opened || isOpening(rs[start])
-		start++
-	}
-	end := nameAt(rs, start)
-	if end == 0 {
-		return s
-	}
-	closed := false
-	for end < len(rs) && (isClosing(rs[end]) || strings.ContainsRune(" *_:", rs[end])) {
-		closed = closed || opened && isClosing(rs[end]) || rs[end] == ':'
-		end++
-	}
-	if !closed {
-		return s
-	}
-	return s[len(string(rs[:end])):]
-}
+// How the name stands in a text, see [shape]: up to 8 characters that are not of a word may be between two letters.
+var (
+	name        = strings.Join(strings.Split("systemcoach", ""), `[^a-z0-9]{0,8}`)
+	nameInside  = compiled(`\b` + name)
+	namesBefore = compiled(`^(?:[^a-z0-9]*(?:\([^a-z0-9]*` + name + `[ *:]*\)|` + name + `[ *)]*:)[ *:)]*)+`)
+)
 
-// nameAt returns the end of the name in rs if it starts at i, however it is spelled and spaced; otherwise 0.
-func nameAt(rs []rune, i int) int {
-	const maxGap = 8 // characters between two letters
-	matched, gap := 0, 0
-	for ; i < len(rs); i++ {
-		switch r := Fold(rs[i]); {
-		case r == rune(name[matched]):
-			matched, gap = matched+1, 0
-			if matched == len(name) {
-				return i + 1
+// shape returns a byte for each character: the letter or digit that it looks like, 0 for another one, parentheses for
+// all brackets, * for what emphasises, and a full stop for what is not of a word.
+func shape(rs []rune) string {
+	shape := make([]byte, len(rs))
+	for i, r := range rs {
+		switch f := Fold(r); { // a circled letter is a symbol until folded
+		case unicode.IsLetter(f) || unicode.IsDigit(f):
+			shape[i] = '0'
+			if f < utf8.RuneSelf {
+				shape[i] = byte(f)
 			}
-		case matched == 0 || isWord(r) || gap == maxGap:
-			return 0
+		case r == '<' || r == '＜' || unicode.In(r, unicode.Ps, unicode.Pi):
+			shape[i] = '('
+		case r == '>' || r == '＞' || unicode.In(r, unicode.Pe, unicode.Pf):
+			shape[i] = ')'
+		case r == '*' || r == '_':
+			shape[i] = '*'
+		case r == ' ' || r == ':':
+			shape[i] = byte(r)
 		default:
-			gap++
+			shape[i] = '.'
 		}
 	}
-	return 0
+	return string(shape)
 }
 
-func isOpening(r rune) bool { return r == '<' || r == '＜' || unicode.In(r, unicode.Ps, unicode.Pi) }
-func isClosing(r rune) bool { return r == '>' || r == '＞' || unicode.In(r, unicode.Pe, unicode.Pf) }
-
-func isWord(r rune) bool {
-	r = Fold(r) // a circled letter is a symbol until folded
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) }
 
 // Fold maps a letter to the lower-case ASCII letter that it looks like, and any other rune to its lower case. It knows
 // full-width, circled, squared and mathematical letters, common letters with marks, and the look-alikes of Cyrillic,

@@ -102,14 +102,14 @@ func findSecrets(ctx context.Context, s string, secrets []string, mask func(star
 		}
 	}
 	rules := &secretRules().rules
-	for i, checked, tried := 0, 0, 0; i < len(s); {
+	for i, checked, tried := 0, 0, 0; i+1 < len(s); {
 		if i-checked >= pace || tried >= pace/1024 {
 			if checked, tried = i, 0; ctx.Err() != nil {
 				return
 			}
 		}
 		next := i + 1
-		for _, rule := range rules.at(s, i) {
+		for _, rule := range rules[s[i]][s[i+1]] {
 			after := i + len(rule.word)
 			if after > len(s) || !rule.at(s, i) {
 				continue
@@ -177,26 +177,16 @@ type secretRule struct {
 	pattern func() *regexp.Regexp
 }
 
-// ruleIndex has the rules by the first byte of their word, and which two bytes may begin one: most pairs do not.
-type ruleIndex struct {
-	by    [256][]secretRule
-	pairs [256][256]bool
-}
-
-// at returns the rules whose word may stand at s[i:].
-func (x *ruleIndex) at(s string, i int) []secretRule {
-	if i+1 < len(s) && !x.pairs[s[i]][s[i+1]] {
-		return nil
-	}
-	return x.by[s[i]]
-}
+// ruleIndex has the rules by the two bytes that may begin their word, or stand there where the word is one byte.
+type ruleIndex [256][256][]secretRule
 
 func (x *ruleIndex) add(first byte, rule secretRule) {
-	x.by[first] = append(x.by[first], rule)
 	for second := range 256 {
 		b := byte(second)
-		x.pairs[first][b] = x.pairs[first][b] || len(rule.word) == 1 || b == rule.word[1] ||
-			rule.fold && (b >= utf8.RuneSelf || isLetter(b) && b|' ' == rule.word[1]|' ')
+		if len(rule.word) == 1 || b == rule.word[1] ||
+			rule.fold && (b >= utf8.RuneSelf || isLetter(b) && b|' ' == rule.word[1]|' ') {
+			x[first][b] = append(x[first][b], rule)
+		}
 	}
 }
 
@@ -214,10 +204,10 @@ var secretRules = sync.OnceValue(func() *secretTable {
 			continue
 		}
 		if shape, ok := strings.CutPrefix(expr, "shape "); ok {
-			table.shapes[shape] = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(words) })
+			table.shapes[shape] = compiled(words)
 			continue
 		}
-		pattern := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+		pattern := compiled(expr)
 		for word := range strings.FieldsSeq(words) {
 			rule := secretRule{word, strings.HasPrefix(expr, "(?i)"), pattern}
 			table.rules.add(word[0], rule)
