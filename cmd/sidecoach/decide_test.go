@@ -141,10 +141,10 @@ func TestRenderShowsTheStrongestSignalsInOrder(t *testing.T) {
 }
 
 func TestEvidenceInWords(t *testing.T) {
-	assert.Equal(t, "commit", evidenceInWords([]classify.EvidenceKind{classify.EvidenceCommit}))
+	assert.Equal(t, "commit", view("evidence", []classify.EvidenceKind{classify.EvidenceCommit}))
 	assert.Equal(
 		t,
 		"test output, PR link",
-		evidenceInWords([]classify.EvidenceKind{classify.EvidenceTests, classify.EvidencePullRequest}),
+		view("evidence", []classify.EvidenceKind{classify.EvidenceTests, classify.EvidencePullRequest}),
 	)
 }

@@ -46,19 +46,12 @@ func widthOf(w io.Writer) int {
 	return 80
 }
 
-// A style is the parameter of a terminal's "select graphic rendition" sequence.
-type style string
+// styles are parameters of a terminal's "select graphic rendition" sequence.
+var styles = map[string]string{
+	"bold": "1", "dim": "2", "red": "1;31", "green": "1;32", "yellow": "1;33", "cyan": "1;36",
+}
 
-const (
-	bold   style = "1"
-	dim    style = "2"
-	red    style = "1;31"
-	green  style = "1;32"
-	yellow style = "1;33"
-	cyan   style = "1;36"
-)
-
-func paint(s style, text string) string { return "\x1b[" + string(s) + "m" + text + "\x1b[0m" }
+func paint(style, text string) string { return "\x1b[" + styles[style] + "m" + text + "\x1b[0m" }
 
 var painted = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
@@ -85,7 +78,7 @@ func (t terminal) show(lines string) string {
 			indent := label[:len(label)-len(strings.TrimLeft(label, " "))]
 			for _, part := range wrap(text, t.width-labelWidth-2-len(indent)) {
 				if label = fmt.Sprintf("%-*s", labelWidth+len(indent), label); t.color {
-					label = paint(dim, label)
+					label = paint("dim", label)
 				}
 				shown += "  " + label + part + "\n"
 				label = indent
@@ -106,10 +99,7 @@ var views = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"line": oneLine, "visible": visible, "cut": cut, "quote": quote, "join": strings.Join, "words": words,
 		"plural": plural, "counts": counts, "now": time.Now,
-		"headline": headline, "verdict": verdictInWords, "evidence": evidenceInWords,
-		"bold":     func(s string) string { return paint(bold, s) },
-		"dim":      func(s string) string { return paint(dim, s) },
-		"yellow":   func(s string) string { return paint(yellow, s) },
+		"verdict": verdictInWords, "paint": paint,
 		"time":     func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 		"lines":    func(s string) []string { return strings.Split(strings.TrimSpace(s), "\n") },
 		"undotted": func(s string) string { return strings.TrimRight(s, ".") },

@@ -90,7 +90,7 @@ func TestWrap(t *testing.T) {
 		{"between words", "one two three", 7, []string{"one two", "three"}},
 		{"a long word stands alone", "a verylongword b", 4, []string{"a", "verylongword", "b"}},
 		{"indented", "  one two three", 9, []string{"  one two", "  three"}},
-		{"in colour", paint(bold, "one two three"), 5, []string{paint(bold, "one two three")}},
+		{"in colour", paint("bold", "one two three"), 5, []string{paint("bold", "one two three")}},
 		{"characters, not bytes", "ää ää ää", 5, []string{"ää ää", "ää"}},
 		{"wide characters take two columns", "漢字 漢字 ok", 9, []string{"漢字 漢字", "ok"}},
 		{"blank", "", 5, []string{""}},

@@ -263,12 +263,12 @@ func (v *verification) Headline() string { return paint(standings[v.standing].co
 // standings are the standings in the words of a decision, with the exit statuses of --exit-code.
 var standings = map[verify.Status]struct {
 	verdict string
-	color   style
+	color   string
 	exit    int
 }{
-	verify.Met:        {string(verify.Approve), green, exitDone},
-	verify.NotMet:     {string(verify.Feedback), red, exitContinue},
-	verify.Unverified: {string(verify.Unverified), yellow, exitUnverified},
+	verify.Met:        {string(verify.Approve), "green", exitDone},
+	verify.NotMet:     {string(verify.Feedback), "red", exitContinue},
+	verify.Unverified: {string(verify.Unverified), "yellow", exitUnverified},
 }
 
 func (o *reviewing) begin(cmd *cobra.Command, _ terminal) (any, int, error) {

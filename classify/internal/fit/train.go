@@ -32,6 +32,9 @@ type example struct {
 	weight   float64
 	class    int
 	features []string
+
+	index []int // of its features in a model
+	value []float64
 }
 
 // add takes down a case and its features, with its request and without.
@@ -44,11 +47,13 @@ func (t *trainer) add(h *classify.Heuristic, c evaluate.Case) {
 		}
 	}
 	repo, _ := c.Meta["repo"].(string)
-	e := example{c, true, repo, -1, 1, class, h.Features(c.Input)}
+	e := example{Case: c, original: true, repo: repo, fold: -1, weight: 1, class: class, features: h.Features(c.Input)}
 	if c.Input.Request != "" {
 		e.weight -= blindWeight
-		c.Input.Request = ""
-		*t = append(*t, example{c, false, repo, -1, blindWeight, class, h.Features(c.Input)})
+		blind := e
+		blind.Input.Request, blind.original, blind.weight = "", false, blindWeight
+		blind.features = h.Features(blind.Input)
+		*t = append(*t, blind)
 	}
 	*t = append(*t, e)
 }
@@ -58,28 +63,18 @@ func isWord(feature string) bool { return strings.Contains(feature, " ") }
 // fitted is a model that was learned.
 type fitted struct {
 	index   map[string]int // of a feature in the other fields
-	rarity  []float64      // of words
-	isWord  []bool
+	rarity  []float64      // of words; -1 of features
 	weights []float64 // a row of classes for each feature
-}
-
-// sample is an example in numbers.
-type sample struct {
-	weight float64
-	class  int
-	index  []int
-	value  []float64
 }
 
 // fit learns from all examples but those of one fold. The same examples give the same weights.
 func (t *trainer) fit(without int) *fitted {
 	kept := slices.DeleteFunc(slices.Clone(*t), func(e example) bool { return without >= 0 && e.fold == without })
 	m := kept.vocabulary()
-	var samples []sample
-	for _, e := range kept {
-		samples = append(samples, m.sample(e))
+	for i := range kept {
+		m.number(&kept[i])
 	}
-	m.learn(samples)
+	m.learn(kept)
 	return m
 }
 
@@ -102,43 +97,40 @@ func (t trainer) vocabulary() *fitted {
 			}
 		}
 	}
-	m := &fitted{index: map[string]int{"bias": 0}, rarity: []float64{0}, isWord: []bool{false}}
+	m := &fitted{index: map[string]int{"bias": 0}, rarity: []float64{-1}}
 	for _, f := range slices.Sorted(maps.Keys(seen)) {
-		if seen[f] >= leastCases && (!isWord(f) || len(repos[f]) >= leastRepositories) {
-			m.index[f] = len(m.rarity)
-			m.rarity = append(m.rarity, math.Log(float64(cases)/float64(seen[f])))
-			m.isWord = append(m.isWord, isWord(f))
+		rarity := -1.0
+		switch {
+		case seen[f] < leastCases, isWord(f) && len(repos[f]) < leastRepositories:
+			continue
+		case isWord(f):
+			rarity = math.Log(float64(cases) / float64(seen[f]))
 		}
+		m.index[f] = len(m.rarity)
+		m.rarity = append(m.rarity, rarity)
 	}
 	return m
 }
 
-// sample turns an example into numbers.
-func (m *fitted) sample(e example) sample {
-	s := sample{weight: e.weight, class: e.class, index: []int{0}, value: []float64{1}}
+// number turns the features of an example into numbers.
+func (m *fitted) number(e *example) {
+	e.index, e.value = []int{0}, []float64{1}
 	norm := 0.0
 	for _, f := range e.features {
-		i, ok := m.index[f]
-		if !ok {
-			continue
-		}
-		v := 1.0
-		if isWord(f) {
-			v = m.rarity[i]
-			norm += v * v
-		}
-		s.index, s.value = append(s.index, i), append(s.value, v)
-	}
-	for n, i := range s.index {
-		if n > 0 && m.isWord[i] {
-			s.value[n] *= wordsWeight / math.Sqrt(norm)
+		if i, ok := m.index[f]; ok {
+			e.index, e.value = append(e.index, i), append(e.value, math.Abs(m.rarity[i]))
+			norm += max(0, m.rarity[i]) * m.rarity[i]
 		}
 	}
-	return s
+	for n, i := range e.index {
+		if m.rarity[i] >= 0 {
+			e.value[n] *= wordsWeight / math.Sqrt(norm)
+		}
+	}
 }
 
 // learn minimises the loss with L-BFGS (Nocedal 1980), which remembers ten steps.
-func (m *fitted) learn(samples []sample) {
+func (m *fitted) learn(samples trainer) {
 	const memory = 10
 	n := len(m.rarity) * len(classes)
 	x, grad := make([]float64, n), make([]float64, n)
@@ -188,7 +180,7 @@ func (m *fitted) learn(samples []sample) {
 }
 
 // loss returns the penalised log loss at w, and sets grad to its gradient.
-func (m *fitted) loss(samples []sample, w, grad []float64) float64 {
+func (m *fitted) loss(samples trainer, w, grad []float64) float64 {
 	k := len(classes)
 	sum := 0.0
 	for i, v := range w {
