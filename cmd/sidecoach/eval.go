@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sidecoach/sidecoach/autocontinue/filestore"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 	"github.com/sidecoach/sidecoach/classify/llm"
@@ -296,6 +298,37 @@ func readBaseline(name string) (r evaluate.Report, err error) {
 	}
 	return r, err
 }
+
+// checkPage returns what is wrong with the name of a page, which could be that of a file with cases or a transcript.
+func checkPage(name string) error {
+	if name != "" && filepath.Ext(name) != ".html" {
+		return misuse("name a file that ends in .html", "--html cannot be %q", name)
+	}
+	return nil
+}
+
+// writePage writes the page of --html, as a whole or not at all.
+func writePage(name string, view evaluate.View) error {
+	if name == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	err := view.HTML(&page)
+	if err == nil {
+		err = filestore.WriteFile(name, page.Bytes(), 0o600)
+	}
+	return cannot("write", name, err)
+}
+
+// cannot words an error about a file that cannot be written, copied or removed; nil stays nil.
+func cannot(do, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return badInput(checkFolder, "cannot %s %q: %v", do, name, cause(err))
+}
+
+const checkFolder = "check the folder, its permissions and the space on the disk"
 
 // bar shows progress on a terminal; anywhere else it shows nothing.
 type bar struct{ w io.Writer }

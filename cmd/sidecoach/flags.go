@@ -128,6 +128,63 @@ func (o *policyFlags) policy() autocontinue.Policy {
 	}
 }
 
+// openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
+// regular file in the tree. The caller closes the tree.
+func openPlan(dir, name string) (tree *os.Root, local string, err error) {
+	file := name
+	if !filepath.IsAbs(name) {
+		file = filepath.Join(dir, name)
+	}
+	for _, path := range []*string{&dir, &file} {
+		if err == nil {
+			*path, err = filepath.Abs(*path)
+		}
+		if err == nil {
+			*path, err = filepath.EvalSymlinks(*path)
+		}
+	}
+	if err == nil {
+		local, err = filepath.Rel(dir, file)
+	}
+	switch {
+	case err != nil:
+	case !filepath.IsLocal(local):
+		err = errors.New("it lies outside the working tree")
+	case !isRegular(file): // to open a named pipe would wait for its writer
+		err = errors.New("it is not a regular file")
+	default:
+		tree, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		return nil, "", badInput("--plan takes the name of a Markdown file in the working tree", "cannot use the plan %q: %v",
+			name, cause(err))
+	}
+	return tree, filepath.ToSlash(local), nil
+}
+
+// readRegular reads a file that is no pipe: to open one would wait for its writer.
+func readRegular(name string) ([]byte, error) {
+	if exists(name) && !isRegular(name) {
+		return nil, errors.New("it is not a regular file")
+	}
+	return os.ReadFile(name)
+}
+
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
 // notEmpty returns what is wrong with flags that were given without a value. A script whose variable is unset would
 // lose its guards without a word.
 func notEmpty(cmd *cobra.Command, names ...string) error {

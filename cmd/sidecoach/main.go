@@ -288,6 +288,40 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	return err
 }
 
+// maxInput bounds what is read, in bytes: an agent's last message is far smaller, a runaway log is not.
+const maxInput = 64 << 20
+
+// readOutput returns the agent's output: the file that args names, or stdin if args is empty or names "-". With
+// keyboard, stdin is a terminal, and an output must be named.
+func readOutput(args []string, stdin io.Reader, keyboard bool) (string, error) {
+	switch {
+	case len(args) == 0 && keyboard:
+		return "", misuse("pipe in what the agent printed last, some-agent | sidecoach, "+
+			"or name a file with it, sidecoach output.txt", "no input: nothing is piped in and no FILE is named")
+	case len(args) == 0 || args[0] == "-":
+		return readAll(stdin, "the input")
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return "", badInput("check the name; pipe in a text: echo 'All done.' | sidecoach", "cannot open %q: %v", args[0],
+			cause(err))
+	}
+	defer f.Close()
+	return readAll(f, "the file")
+}
+
+func readAll(r io.Reader, what string) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	switch {
+	case err != nil:
+		return "", badInput("try again with a copy of it", "cannot read %s: %v", what, cause(err))
+	case len(text) > maxInput:
+		return "", badInput("give what the agent printed last, not its whole log",
+			"%s is larger than %d MiB", what, maxInput>>20)
+	}
+	return string(text), nil
+}
+
 const shellHost = "shell"
 
 const (

@@ -301,14 +301,14 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		return err
 	}
 	r.sum.Files++
-	var sessions []*replaySession
-	start := func(session string) (*autocontinue.AutoContinue, error) {
-		sessions = append(sessions,
-			&replaySession{File: masked(file.name), Agent: string(t.Format), Session: masked(session)})
+	r.sum.Bytes += size
+	s := replaySession{File: masked(file.name), Agent: string(t.Format)}
+	start := func(session string) (*autocontinue.AutoContinue, error) { // is called once, if there is a session
+		s.Session = masked(session)
+		r.sum.Sessions++
 		return autocontinue.New(autocontinue.Config{Classifier: r, Policy: r.policy.policy(), Secrets: ownSecrets()})
 	}
 	long, err := hook.Replay(ctx, t, start, func(m hook.Moment) error {
-		s := sessions[len(sessions)-1]
 		d := m.Decision
 		p := replayPause{File: s.File, Agent: s.Agent, Session: s.Session, Line: m.Line, Action: d.Action,
 			Outcome: d.Outcome, Reason: d.Reason, Type: d.Result.Type, Rejected: d.Result.WasRejectedCompletion,
@@ -320,13 +320,12 @@ func (r *replay) file(ctx context.Context, file sessionFile) error {
 		r.tell("pause", p)
 		return nil
 	})
-	r.sum.Bytes += size
 	r.sum.LongLines += long
-	r.sum.Sessions += len(sessions)
-	for _, s := range sessions {
-		if r.tell("session", *s); s.Pauses > 0 {
-			r.sessions = append(r.sessions, *s)
-		}
+	if s.Session != "" {
+		r.tell("session", s)
+	}
+	if s.Pauses > 0 {
+		r.sessions = append(r.sessions, s)
 	}
 	return err
 }

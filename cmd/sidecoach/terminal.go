@@ -117,6 +117,25 @@ func view(name string, data any) string {
 	return b.String()
 }
 
+// ownSecrets returns the keys and passwords in this program's environment, its own API key among them. What is short is
+// not taken for a secret: "none" and "ollama" are keys of local servers.
+func ownSecrets() (secrets []string) {
+	const shortest = 16 // bytes
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		name = strings.ToUpper(name)
+		for _, suffix := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD"} {
+			if strings.HasSuffix(name, suffix) && len(value) >= shortest {
+				secrets = append(secrets, value)
+			}
+		}
+	}
+	return secrets
+}
+
+// masked returns s without secrets. What is printed goes through it, see [visible] and [writeJSON].
+func masked(s string) string { return plaintext.Redact(s, ownSecrets()...) }
+
 // visible returns s as a terminal may show it: without secrets and with nothing to act on.
 func visible(s string) string { return plaintext.Visible(masked(s)) }
 
