@@ -84,11 +84,14 @@ func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
 	}
 	for attempts := 1; ; attempts++ {
 		res, err := e.client.CreateChatCompletion(ctx, request.in(d))
-		p := problemIn(err)
-		simpler, ok := d.simpler(p)
-		if ok && ctx.Err() == nil {
-			d = simpler
-			continue
+		var failed *Error
+		if err != nil {
+			said := ""
+			failed, said = e.failure(err, res.Header(), request)
+			if simpler, ok := d.simpler(failed, said); ok && ctx.Err() == nil {
+				d = simpler
+				continue
+			}
 		}
 		if attempts > 1 && err == nil && request.Schema != nil {
 			e.speaks.Store(d)
@@ -100,8 +103,8 @@ func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
 		if details := res.Usage.PromptTokensDetails; details != nil {
 			r.usage.CachedTokens = details.CachedTokens
 		}
-		if err != nil {
-			return r, e.failure(err, p, res.Header(), request)
+		if failed != nil {
+			return r, failed
 		}
 		r.text, err = answerIn(res)
 		r.text = e.redact(r.text)
@@ -161,68 +164,56 @@ func (r Request) in(d dialect) openai.ChatCompletionRequest {
 	return req
 }
 
-// problem is what a server says about a failure.
-type problem struct {
-	status   int // 0 is none: there is another error
-	message  string
-	filtered bool // a content filter withheld the answer; the message may speak of anything
-}
-
 var filterCode = lazy(`(?i)\b(?:content_filter|responsibleaipolicyviolation|content_policy_violation)\b`)
 
-func problemIn(err error) problem {
-	if e, ok := errors.AsType[*openai.RequestError](err); ok { // the error has another form
-		text := string(e.Body[:min(len(e.Body), 1000)])
-		return problem{e.HTTPStatusCode, text, filterCode().MatchString(text)}
-	}
-	if e, ok := errors.AsType[*openai.APIError](err); ok {
-		codes := fmt.Sprint(e.Code, " ", e.Type)
-		if e.InnerError != nil {
-			codes += " " + e.InnerError.Code
-		}
-		return problem{e.HTTPStatusCode, e.Message, filterCode().MatchString(codes)}
-	}
-	return problem{}
-}
-
-// failure says in our words why a call has no completion.
-func (e *endpoint) failure(err error, p problem, header http.Header, request Request) error {
+// failure says in our words why a call has no completion, and returns what the server said, as it did.
+func (e *endpoint) failure(err error, header http.Header, request Request) (failed *Error, said string) {
 	redirect, isRedirect := errors.AsType[*Error](err)
 	connection, isConnection := errors.AsType[*url.Error](err)
+	status, codes := 0, ""                                         // of a filter, which the message may speak of without meaning one
+	if other, ok := errors.AsType[*openai.RequestError](err); ok { // the error has another form
+		said = string(other.Body[:min(len(other.Body), 1000)])
+		status, codes = other.HTTPStatusCode, said
+	} else if api, ok := errors.AsType[*openai.APIError](err); ok {
+		status, said, codes = api.HTTPStatusCode, api.Message, fmt.Sprint(api.Code, " ", api.Type)
+		if api.InnerError != nil {
+			codes += " " + api.InnerError.Code
+		}
+	}
 	switch {
 	case isRedirect:
-		return redirect
+		return redirect, said
 	case isConnection:
-		return noAnswer(connection.Err) // without the URL
-	case p.filtered:
-		return refused("a content filter withheld the answer")
-	case p.status != 0:
+		return noAnswer(connection.Err), said // without the URL
+	case filterCode().MatchString(codes):
+		return refused("a content filter withheld the answer"), said
+	case status != 0:
 		wait, _ := time.ParseDuration(header.Get("Retry-After") + "s") // or 0
-		return rejected(p.status, wait, request.quoted(e.redact(p.message)))
+		return rejected(status, wait, request.quoted(e.redact(said))), said
 	case header == nil: // go-openai refuses some models with some settings
-		return &Error{Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}
+		return &Error{Why: "the call cannot be made: " + plaintext.Line(err.Error(), 200), final: true}, said
 	case errors.As(err, new(*http.MaxBytesError)):
-		return unparseable("it is larger than 1 MiB")
+		return unparseable("it is larger than 1 MiB"), said
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(net.Error)):
-		return noAnswer(err)
+		return noAnswer(err), said
 	}
-	return unparseable("the body is not a chat completion")
+	return unparseable("the body is not a chat completion"), said
 }
 
 // simpler returns the dialect to try after a server rejected d, if there is one. A bad request may mean the format,
 // even if it does not say so.
-func (d dialect) simpler(p problem) (dialect, bool) {
-	about := strings.ToLower(p.message[:min(len(p.message), 300)]) // one that repeats the request has that later on
+func (d dialect) simpler(failed *Error, said string) (dialect, bool) {
+	about := strings.ToLower(said[:min(len(said), 300)]) // one that repeats the request has that later on
 	names := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(about, w) })
 	}
 	next := map[string]string{formatSchema: formatObject, formatObject: formatPlain}[d.format]
-	switch p.status {
+	switch failed.Status {
 	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 		if !d.legacyTokens && names("max_completion_tokens") {
 			return dialect{d.format, true}, true
 		}
-		return dialect{next, d.legacyTokens}, next != "" && !p.filtered
+		return dialect{next, d.legacyTokens}, next != ""
 	case http.StatusNotFound: // of a router
 		return dialect{next, d.legacyTokens}, next != "" && names("parameter")
 	case http.StatusInternalServerError:
