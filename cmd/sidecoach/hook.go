@@ -54,8 +54,8 @@ func newHookOptions(f *pflag.FlagSet) *hookOptions {
 	o := &hookOptions{flags: f}
 	bind(f, "shadow", &o.shadow)
 	o.policy.register(f)
-	bind(f, "plan", &o.plan, "verify", &o.verify, "notify", &o.notify)
-	o.keeper.register(f)
+	bind(f, "plan", &o.plan, "verify", &o.verify, "notify", &o.notify, "state", &o.keeper.state,
+		"keep-text", &o.keeper.keepText)
 	o.judging.register(f)
 	return o
 }

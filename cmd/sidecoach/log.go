@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
@@ -257,33 +256,30 @@ func (t *totals) add(e entry) (result string) {
 	map[autocontinue.Action]map[string]int{autocontinue.Suppress: t.Suppressed, autocontinue.Continue: t.Continued,
 		autocontinue.Deliver: t.Stopped}[d.Action][string(d.Reason)]++
 	isNew := d.Continues < c.last || d.Continues == c.last && d.Action == autocontinue.Continue // the human has spoken
+	outcome, text := &t.Continues.NotAccepted, " not accepted"
 	switch {
 	case d.Action == autocontinue.Suppress, d.Reason == "superseded" && !isNew: // it belongs to an older turn
 		return ""
 	case isNew:
-		result = t.close(c, &t.Continues.NotAccepted, " of the turn before not accepted")
+		text = " of the turn before not accepted"
 	case d.Reason == "completion":
-		result = t.close(c, &t.Continues.Accepted, " accepted")
-	case d.Action == autocontinue.Deliver:
-		result = t.close(c, &t.Continues.NotAccepted, " not accepted")
+		outcome, text = &t.Continues.Accepted, " accepted"
+	case d.Action == autocontinue.Continue:
+		outcome = nil // of the continuations so far
+	}
+	if outcome != nil {
+		if c.open > 0 {
+			result = plural(c.open, "continue") + text
+		}
+		*outcome += c.open
+		t.Continues.Open -= c.open
+		*c = chain{}
 	}
 	if d.Action == autocontinue.Continue {
 		c.open, c.last = c.open+1, d.Continues
 		t.Continues.Open++
 	}
 	return result
-}
-
-// close ends the chain of a turn, counts its continuations, and says what they led to; "" is nothing.
-func (t *totals) close(c *chain, into *int, text string) string {
-	n := c.open
-	*c = chain{}
-	t.Continues.Open -= n
-	*into += n
-	if n == 0 {
-		return ""
-	}
-	return plural(n, "continue") + text
 }
 
 func (j *judgeTotals) add(u *classify.Usage) {
@@ -344,10 +340,6 @@ func newStatus(t terminal) *cobra.Command {
 type keeperOptions struct {
 	state    string
 	keepText bool
-}
-
-func (o *keeperOptions) register(f *pflag.FlagSet) {
-	bind(f, "state", &o.state, "keep-text", &o.keepText)
 }
 
 // stateDir returns the folder that a --state names, else the one where this user's programs keep what they remember:

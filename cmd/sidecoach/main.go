@@ -201,9 +201,8 @@ func newDecide(t terminal) *cobra.Command {
 		"turn", &o.turn)
 	o.policy.register(f)
 	o.judging.register(f)
-	bind(f, "json", &o.json, "print", &o.print, "exit-code", &o.exitCode)
-	o.keeper.register(f)
-	bind(f, "version", new(bool))
+	bind(f, "json", &o.json, "print", &o.print, "exit-code", &o.exitCode, "state", &o.keeper.state,
+		"keep-text", &o.keeper.keepText, "version", new(bool))
 	// sidecoach help judge has what tunes a judge, and sidecoach hook --help where and how decisions are kept.
 	const shown = "request phase plan failed session turn max-continues threshold judge json print exit-code version"
 	f.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(strings.Fields(shown), f.Name) })
