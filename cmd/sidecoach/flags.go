@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -150,7 +151,7 @@ func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 	case err != nil:
 	case !filepath.IsLocal(local):
 		err = errors.New("it lies outside the working tree")
-	case !isRegular(file): // to open a named pipe would wait for its writer
+	case !modeOf(file).IsRegular(): // to open a named pipe would wait for its writer
 		err = errors.New("it is not a regular file")
 	default:
 		tree, err = os.OpenRoot(dir)
@@ -164,20 +165,19 @@ func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 
 // readRegular reads a file that is no pipe: to open one would wait for its writer.
 func readRegular(name string) ([]byte, error) {
-	if exists(name) && !isRegular(name) {
+	if exists(name) && !modeOf(name).IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
 	return os.ReadFile(name)
 }
 
-func isRegular(name string) bool {
+// modeOf returns what a name stands for, which is irregular if it cannot be told.
+func modeOf(name string) fs.FileMode {
 	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
-}
-
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	return info.Mode()
 }
 
 func exists(name string) bool {
@@ -357,7 +357,7 @@ func (o *judging) config() (llm.Config, error) {
 	}
 	if o.isProgram() {
 		cfg.Timeout = cmp.Or(o.Timeout, programTimeout)
-		cfg.Command = o.program()
+		cfg.Command = llm.Command{Agent: o.agent.value, Args: o.command.words}
 		return cfg, nil
 	}
 	cfg.Model = o.modelName()
@@ -368,10 +368,6 @@ func (o *judging) config() (llm.Config, error) {
 			"no key: --base-url http://localhost:11434/v1", "no LLM: there is neither a key nor a base URL")
 	}
 	return cfg, nil
-}
-
-func (o *judging) program() llm.Command {
-	return llm.Command{Agent: o.agent.value, Args: o.command.words}
 }
 
 func (o *judging) modelName() string {
@@ -393,7 +389,7 @@ func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Cla
 	opts := llm.Options{Heuristic: heuristic}
 	if o.given("prompt") != "" {
 		opts.Prompt = os.DirFS(o.prompt)
-		if !isFolder(o.prompt) { // to open a pipe may block
+		if !modeOf(o.prompt).IsDir() { // to open a pipe may block
 			err = errors.New("it is not a folder")
 		}
 	}

@@ -35,6 +35,7 @@ import (
 )
 
 type goalOptions struct {
+	terminal
 	state         string
 	yes           bool
 	checks, files []string
@@ -42,32 +43,33 @@ type goalOptions struct {
 }
 
 func newGoal(t terminal) *cobra.Command {
-	var o goalOptions
+	o := goalOptions{terminal: t}
 	goal := command("goal [flags]", nil, func(*cobra.Command, []string) error {
 		return misuse("sidecoach goal set, sidecoach goal show, sidecoach goal clear", "goal needs a command")
 	})
-	show := func(cmd *cobra.Command, _ []string) error {
-		_, g, root, err := o.current(cmd)
-		if err != nil {
-			return err
-		}
-		return t.tell(cmd.OutOrStdout(), goalTable(g, root))
-	}
-	forget := func(cmd *cobra.Command, _ []string) error {
-		projects, _, root, err := o.current(cmd)
-		if err != nil {
-			return err
-		}
-		return o.save(cmd, t, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
-	}
-	set := func(cmd *cobra.Command, args []string) error { return o.set(cmd, t, args) }
 	bind(goal.PersistentFlags(), "state", &o.state)
 	goal.AddCommand(
-		command("set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]", cobra.MaximumNArgs(1), set,
+		command("set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]", cobra.MaximumNArgs(1), o.set,
 			"check", &o.checks, "file", &o.files, "max-continues", &o.goal.Continues, "for", &o.goal.For,
 			"project", &o.goal.Wide, "yes", &o.yes),
-		command("show [flags]", cobra.NoArgs, show), command("clear [flags]", cobra.NoArgs, forget, "yes", &o.yes))
+		command("show [flags]", cobra.NoArgs, o.showGoal), command("clear [flags]", cobra.NoArgs, o.clearGoal, "yes", &o.yes))
 	return goal
+}
+
+func (o *goalOptions) showGoal(cmd *cobra.Command, _ []string) error {
+	_, g, root, err := o.current(cmd)
+	if err != nil {
+		return err
+	}
+	return o.tell(cmd.OutOrStdout(), goalTable(g, root))
+}
+
+func (o *goalOptions) clearGoal(cmd *cobra.Command, _ []string) error {
+	projects, _, root, err := o.current(cmd)
+	if err != nil {
+		return err
+	}
+	return o.save(cmd, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
 }
 
 // current returns the goal of the project in which the command runs, and the project's folder.
@@ -83,19 +85,18 @@ func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Go
 	return projects, g, root, err
 }
 
-func (o *goalOptions) save(cmd *cobra.Command, t terminal, projects *project.Projects, root string, g *project.Goal,
-	question, said string,
-) error {
-	if err := confirm(cmd, t, o.yes, question); err != nil {
+func (o *goalOptions) save(cmd *cobra.Command, projects *project.Projects, root string, g *project.Goal, question,
+	said string) error {
+	if err := confirm(cmd, o.terminal, o.yes, question); err != nil {
 		return err
 	}
 	if err := projects.SetGoal(cmd.Context(), root, g); err != nil {
 		return err
 	}
-	return t.tell(cmd.OutOrStdout(), said)
+	return o.tell(cmd.OutOrStdout(), said)
 }
 
-func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
+func (o *goalOptions) set(cmd *cobra.Command, args []string) error {
 	projects, root, err := openProject(o.state)
 	if err != nil {
 		return err
@@ -137,12 +138,12 @@ func (o *goalOptions) set(cmd *cobra.Command, t terminal, args []string) error {
 	if err := o.usable(cmd, *g, projects); err != nil {
 		return err
 	}
-	t.tell(cmd.OutOrStdout(), goalTable(*g, root))
+	o.tell(cmd.OutOrStdout(), goalTable(*g, root))
 	said := "set; it binds to the next session that you start here\n"
 	if g.Wide {
 		said = "set, for all sessions here\n"
 	}
-	return o.save(cmd, t, projects, root, g, "Set this goal? Its commands will run at each pause of the agent.", said)
+	return o.save(cmd, projects, root, g, "Set this goal? Its commands will run at each pause of the agent.", said)
 }
 
 func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *project.Projects) error {

@@ -256,20 +256,20 @@ func (k *keeper) document(session string) (*filestore.Document[hook.Kept], error
 	return filestore.NewDocument[hook.Kept](k.store, hookSessions, k.host+"/"+session)
 }
 
-func (k *keeper) Load(ctx context.Context, session string) (hook.Kept, error) {
+func (k *keeper) Load(ctx context.Context, session string) (kept hook.Kept, err error) {
 	doc, err := k.document(session)
-	if err != nil {
-		return hook.Kept{}, err
+	if err == nil {
+		kept, err = doc.Load(ctx)
 	}
-	return doc.Load(ctx)
+	return kept, err
 }
 
 func (k *keeper) Update(ctx context.Context, session string, fn func(hook.Kept) (hook.Kept, error)) error {
 	doc, err := k.document(session)
-	if err != nil {
-		return err
+	if err == nil {
+		err = doc.Update(ctx, fn)
 	}
-	return doc.Update(ctx, fn)
+	return err
 }
 
 func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]byte, error) {
@@ -291,7 +291,7 @@ func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]by
 // folderOf returns the folder that the agent works in: the one that the host names, if it is one, else the one that it
 // runs the hook in. Cursor runs a user's hook in its own folder below the home.
 func folderOf(name string) string {
-	if filepath.IsAbs(name) && isFolder(name) {
+	if filepath.IsAbs(name) && modeOf(name).IsDir() {
 		return name
 	}
 	return "."
@@ -453,11 +453,11 @@ func (o *installOptions) install(cmd *cobra.Command, host hook.Host, file string
 		return misuse(hint, "--timeout %s is too long for a hook", judging.Timeout)
 	}
 	_, missing := judging.classifier()
-	if missing == nil && judging.isProgram() {
-		_, missing = exec.LookPath(judging.program().Program())
-	}
-	if words := o.hook.verify.words; missing == nil && words != nil {
-		_, missing = exec.LookPath(words[0])
+	cfg, _ := judging.config()
+	for _, program := range [][]string{{cfg.Command.Program()}, o.hook.verify.words} {
+		if missing == nil && len(program) > 0 && program[0] != "" {
+			_, missing = exec.LookPath(program[0])
+		}
 	}
 	if missing != nil {
 		complain(cmd.ErrOrStderr(), fmt.Sprintf("sidecoach: where the hook runs it needs what is missing here: %v", missing))

@@ -157,7 +157,7 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 			return nil, 0, badInput("check the name; "+transcript.Locations, "no such file: %q", arg)
 		}
 		for _, root := range names {
-			among := isFolder(root)
+			among := modeOf(root).IsDir()
 			if among {
 				root += string(filepath.Separator) // then a link is followed
 			}

@@ -116,7 +116,7 @@ func (o *reviewing) check(cmd *cobra.Command, t terminal) (any, int, error) {
 	if unseen != "" {
 		v.Facts.Unseen = append(v.Facts.Unseen, unseen)
 	}
-	return v, standings[v.standing].exit, nil
+	return v, exits[v.standing], nil
 }
 
 // choose finds the command of the project where none is given, and asks whether to run it. It returns what is not seen
@@ -171,9 +171,10 @@ func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
 			strings.Join(v.Facts.Unseen, "; "))
 	}
 	v.Honesty = v.review.Honesty()
-	standing, why := v.review.Standing()
+	var why []string
+	v.standing, why = v.review.Standing()
 	decision, overrides := v.review.Record(v.review.Judge())
-	v.standing, v.Verdict, v.Decision = standing, standings[standing].verdict, decision
+	v.Verdict, v.Decision = verdicts[v.standing], decision
 	// As JSON, these are lists, never null.
 	v.Why, v.Overrides = append([]string{}, why...), append([]string{}, overrides...)
 	v.Concerns = append([]string{}, v.review.Report().Concerns...)
@@ -258,18 +259,12 @@ type verification struct {
 	Facts     verify.Facts    `json:"facts"`
 }
 
-func (v *verification) Headline() string { return paint(standings[v.standing].color, v.Verdict) }
-
-// standings are the standings in the words of a decision, with the exit statuses of --exit-code.
-var standings = map[verify.Status]struct {
-	verdict string
-	color   string
-	exit    int
-}{
-	verify.Met:        {string(verify.Approve), "green", exitDone},
-	verify.NotMet:     {string(verify.Feedback), "red", exitContinue},
-	verify.Unverified: {string(verify.Unverified), "yellow", exitUnverified},
-}
+// verdicts are the standings in the words of a decision, and exits their statuses with --exit-code.
+var (
+	verdicts = map[verify.Status]string{verify.Met: string(verify.Approve), verify.NotMet: string(verify.Feedback),
+		verify.Unverified: string(verify.Unverified)}
+	exits = map[verify.Status]int{verify.NotMet: exitContinue, verify.Unverified: exitUnverified}
+)
 
 func (o *reviewing) begin(cmd *cobra.Command, _ terminal) (any, int, error) {
 	file, err := o.open(true)
