@@ -78,18 +78,16 @@ func (c Command) send(ctx context.Context, request Request) (reply, error) {
 	if os.Getenv(JudgeMark) != "" {
 		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
 	}
-	path, err := exec.LookPath(c.Program())
-	if err != nil {
-		return fail(err)
-	}
-	path, pathErr := filepath.Abs(path)
 	dir, err := os.MkdirTemp("", "sidecoach-judge-")
-	if err := cmp.Or(pathErr, err); err != nil {
+	if err != nil {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
 	stdout, stderr := &bounded{max: maxBody}, &bounded{max: 64 << 10}
-	cmd := exec.CommandContext(ctx, path)
+	cmd := exec.CommandContext(ctx, c.Program())
+	if cmd.Path, err = filepath.Abs(cmd.Path); err != nil { // it runs in another folder
+		return fail(err)
+	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(dir, "empty"), stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), JudgeMark+"=1")
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
