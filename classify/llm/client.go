@@ -193,8 +193,8 @@ func (r Request) quoted(text string) string {
 
 // wait waits before the next attempt. It reports false if there should be none, or none before the deadline.
 func wait(ctx context.Context, retry int, err error) bool {
-	var e *Error
-	if !errors.As(err, &e) || !e.Temporary() || ctx.Err() != nil {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !e.Temporary() || ctx.Err() != nil {
 		return false
 	}
 	step := 200 * time.Millisecond << retry

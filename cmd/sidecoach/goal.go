@@ -103,9 +103,7 @@ func (o *goalOptions) set(cmd *cobra.Command, args []string) error {
 	}
 	g := &o.goal
 	g.Set = time.Now()
-	if g.Dir, err = filepath.Abs("."); err != nil {
-		return err
-	}
+	g.Dir, _ = filepath.Abs(".") // it fails only where the current folder is gone
 	if len(args) == 1 {
 		g.Plan = args[0]
 		if err := readGoal(g); err != nil {

@@ -57,7 +57,7 @@ func main() {
 		for i, pattern := range patterns {
 			patterns[i] = filepath.Base(pattern) // without the folders of this machine
 		}
-		for name, data := range t.fit(-1).files(strings.Join(patterns, ", ")) {
+		for name, data := range t.fit(func(example) bool { return false }).files(strings.Join(patterns, ", ")) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(*out, name), data, 0o644)
 			}
@@ -105,16 +105,12 @@ func (t *trainer) crossValidate(blind bool) error {
 	for i, repo := range slices.Sorted(maps.Keys(repos)) {
 		repos[repo] = i % folds
 	}
-	for i := range *t {
-		if e := &(*t)[i]; e.repo != "" {
-			e.fold = repos[e.repo]
-		}
-	}
+	repos[""] = -1
 	var held []evaluate.Case
 	var verdicts []classify.Result
 	for fold := range folds {
 		tables := fstest.MapFS{}
-		for name, data := range t.fit(fold).files("") {
+		for name, data := range t.fit(func(e example) bool { return repos[e.repo] == fold }).files("") {
 			tables["weights/"+name] = &fstest.MapFile{Data: data}
 		}
 		h, err := classify.NewHeuristic(classify.Tables(tables))
@@ -122,7 +118,7 @@ func (t *trainer) crossValidate(blind bool) error {
 			return err
 		}
 		for _, e := range *t {
-			if c := e.Case; e.original && e.fold == fold {
+			if c := e.Case; e.original && repos[e.repo] == fold {
 				if blind {
 					c.Input.Request = ""
 				}
@@ -193,7 +189,6 @@ type example struct {
 	evaluate.Case
 	original bool   // with its request; the others are copies without
 	repo     string // "" for a case that is never held out
-	fold     int
 	weight   float64
 	class    int
 	features []string
@@ -212,7 +207,7 @@ func (t *trainer) add(h *classify.Heuristic, c evaluate.Case) {
 		}
 	}
 	repo, _ := c.Meta["repo"].(string)
-	e := example{Case: c, original: true, repo: repo, fold: -1, weight: 1, class: class, features: h.Features(c.Input)}
+	e := example{Case: c, original: true, repo: repo, weight: 1, class: class, features: h.Features(c.Input)}
 	if c.Input.Request != "" {
 		e.weight -= blindWeight
 		blind := e
@@ -232,9 +227,9 @@ type fitted struct {
 	weights []float64      // a row of classes for each feature
 }
 
-// fit learns from all examples but those of one fold. The same examples give the same weights.
-func (t *trainer) fit(without int) *fitted {
-	kept := slices.DeleteFunc(slices.Clone(*t), func(e example) bool { return without >= 0 && e.fold == without })
+// fit learns from the examples that are not held out. The same examples give the same weights.
+func (t *trainer) fit(heldOut func(example) bool) *fitted {
+	kept := slices.DeleteFunc(slices.Clone(*t), heldOut)
 	m := kept.vocabulary()
 	for i := range kept {
 		m.number(&kept[i])
