@@ -307,18 +307,15 @@ func Fold(r rune) rune {
 		return unicode.ToLower(r)
 	case 0xff01 <= r && r <= 0xff5e: // full-width ASCII
 		return unicode.ToLower(r - 0xff01 + '!')
-	case 0x24b6 <= r && r <= 0x24e9: // circled
-		return 'a' + (r-0x24b6)%26
-	case 0x249c <= r && r <= 0x24b5: // parenthesised
-		return 'a' + r - 0x249c
-	case 0x1d400 <= r && r <= 0x1d6a3: // mathematical
-		return 'a' + (r-0x1d400)%26
-	case 0x1f130 <= r && r <= 0x1f149, 0x1f150 <= r && r <= 0x1f169, 0x1f170 <= r && r <= 0x1f189: // squared, negative
-		return 'a' + (r-0x1f130)%32
-	case 0x1f110 <= r && r <= 0x1f129: // parenthesised capitals
-		return 'a' + r - 0x1f110
-	case 0x1f1e6 <= r && r <= 0x1f1ff: // regional indicators
-		return 'a' + r - 0x1f1e6
+	}
+	for _, letters := range [...][2]rune{ // each from a on
+		{0x249c, 0x24b5}, {0x24b6, 0x24e9}, {0x1d400, 0x1d6a3}, // parenthesised, circled, mathematical
+		{0x1f110, 0x1f129}, {0x1f130, 0x1f149}, {0x1f150, 0x1f169}, {0x1f170, 0x1f189}, // parenthesised, squared, negative
+		{0x1f1e6, 0x1f1ff}, // regional indicators
+	} {
+		if letters[0] <= r && r <= letters[1] {
+			return 'a' + (r-letters[0])%26
+		}
 	}
 	r = unicode.ToLower(r)
 	if l, ok := lookalikes()[r]; ok {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/sidecoach/sidecoach/autocontinue"
 	"github.com/sidecoach/sidecoach/autocontinue/filestore"
+	"github.com/sidecoach/sidecoach/autocontinue/hook"
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/evaluate"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -302,33 +303,29 @@ const waitsAtMost = 24 * time.Hour
 func newStatus(t terminal) *cobra.Command {
 	var state string
 	return command("status [flags]", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		dir, err := stateDir(state)
+		k, err := keeperOptions{state: state}.open(filestore.Options{}, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
 		last := map[string]entry{}
-		err = new(logOptions).read(cmd.Context(), dir, func(e entry, _ []byte) {
+		err = new(logOptions).read(cmd.Context(), k.dir, func(e entry, _ []byte) {
 			if e.Notice == "" && e.Host != "" && !strings.Contains(e.Session, "/") && !e.Decision.Replayed &&
 				e.Decision.Action != autocontinue.Suppress {
 				last[e.Host+"/"+e.Session] = e
 			}
 		})
-		if err != nil {
-			return err
-		}
-		store, err := filestore.New(dir, filestore.Options{})
-		if err != nil {
-			return err
-		}
 		var list []entry
 		for _, e := range last {
-			kept, err := (&keeper{store: store, host: e.Host}).Load(cmd.Context(), e.Session)
-			if err != nil {
-				return err
+			if err == nil && time.Since(e.Time) < waitsAtMost {
+				var kept hook.Kept
+				k.host = e.Host
+				if kept, err = k.Load(cmd.Context(), e.Session); kept.Memory.Waits() {
+					list = append(list, e)
+				}
 			}
-			if kept.Memory.Waits() && time.Since(e.Time) < waitsAtMost {
-				list = append(list, e)
-			}
+		}
+		if err != nil {
+			return err
 		}
 		slices.SortFunc(list, func(a, b entry) int {
 			return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Host+"/"+a.Session, b.Host+"/"+b.Session))
