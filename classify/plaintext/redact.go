@@ -137,15 +137,10 @@ func findSecrets(ctx context.Context, s string, secrets []string, mask func(star
 
 // Secrets returns what Redact masks in s. So a secret that s shows by what stands beside it can be masked elsewhere.
 func Secrets(s string) (secrets []string) {
-	masked := Redact(s)
-	for i := 0; i < len(s); i++ {
-		start := i
-		for i < len(s) && s[i] != masked[i] {
-			i++
-		}
-		if i > start {
-			secrets = append(secrets, s[start:i])
-		}
+	ctx := context.Background()
+	seen, _ := withoutHidden(ctx, s)
+	for _, text := range []string{s, seen} {
+		findSecrets(ctx, text, nil, func(start, end int) { secrets = append(secrets, text[start:end]) })
 	}
 	return secrets
 }
