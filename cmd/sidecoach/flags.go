@@ -130,8 +130,11 @@ func (o *policyFlags) policy() autocontinue.Policy {
 }
 
 // openPlan opens the working tree dir and returns the plan's name in it, with slashes and without links. The plan is a
-// regular file in the tree. The caller closes the tree.
-func openPlan(dir, name string) (tree *os.Root, local string, err error) {
+// regular file in the tree. Of an empty name, there is no tree. Beside an error, the tree has no file to open.
+func openPlan(dir, name string) (tree fs.FS, local string, err error) {
+	if name == "" {
+		return nil, "", nil
+	}
 	file := name
 	if !filepath.IsAbs(name) {
 		file = filepath.Join(dir, name)
@@ -147,6 +150,7 @@ func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 	if err == nil {
 		local, err = filepath.Rel(dir, file)
 	}
+	var root *os.Root
 	switch {
 	case err != nil:
 	case !filepath.IsLocal(local):
@@ -154,13 +158,21 @@ func openPlan(dir, name string) (tree *os.Root, local string, err error) {
 	case !modeOf(file).IsRegular(): // to open a named pipe would wait for its writer
 		err = errors.New("it is not a regular file")
 	default:
-		tree, err = os.OpenRoot(dir)
+		root, err = os.OpenRoot(dir) // the end of the process closes it
 	}
 	if err != nil {
-		return nil, "", badInput("--plan takes the name of a Markdown file in the working tree", "cannot use the plan %q: %v",
+		err = badInput("--plan takes the name of a Markdown file in the working tree", "cannot use the plan %q: %v",
 			name, cause(err))
+		return noPlan{err}, filepath.Base(name), err
 	}
-	return tree, filepath.ToSlash(local), nil
+	return root.FS(), filepath.ToSlash(local), nil
+}
+
+// noPlan is the working tree of a plan that cannot be opened.
+type noPlan struct{ err error }
+
+func (n noPlan) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: n.err}
 }
 
 // readRegular reads a file that is no pipe: to open one would wait for its writer.

@@ -225,13 +225,8 @@ func (o *hookOptions) answer(
 			cfg.Policy, cfg.Skills = o.policy.policy(), o.registry()
 			cfg.Policy.Coach = o.coach
 			dir := folderOf(p.Folder)
-			if o.plan != "" {
-				if tree, plan, err := openPlan(dir, o.plan); err == nil { // the end of the process closes the tree
-					cfg.Plans, p.Output.PlanFile = tree.FS(), plan
-				} else { // the agent may have changed its folder: that costs the criteria only
-					cfg.Plans, p.Output.PlanFile = noPlan{err}, filepath.Base(o.plan)
-				}
-			}
+			// The agent may have changed its folder: that costs the criteria only.
+			cfg.Plans, p.Output.PlanFile, _ = openPlan(dir, o.plan)
 			if cfg.Classifier, err = o.judging.classifier(o.phrases...); err != nil {
 				return cfg, err
 			}
@@ -295,13 +290,6 @@ func folderOf(name string) string {
 		return name
 	}
 	return "."
-}
-
-// noPlan is the working tree of a plan that cannot be opened.
-type noPlan struct{ err error }
-
-func (n noPlan) Open(name string) (fs.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: n.err}
 }
 
 const (

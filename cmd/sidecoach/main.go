@@ -225,16 +225,11 @@ func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
 	}
 	cfg := autocontinue.Config{Policy: o.policy.policy(), Secrets: ownSecrets()}
 	out := autocontinue.Output{Request: o.request, Phase: o.phase.value, Failed: o.failed}
-	if o.plan != "" {
-		tree, plan, err := openPlan(".", o.plan)
-		if err != nil {
-			return err
-		}
-		defer tree.Close()
-		cfg.Plans, out.PlanFile = tree.FS(), plan
+	var err error
+	if cfg.Plans, out.PlanFile, err = openPlan(".", o.plan); err != nil {
+		return err
 	}
 	var k *keeper
-	var err error
 	if o.session != "" {
 		if k, err = o.keeper.open(filestore.Options{Host: shellHost}, cmd.ErrOrStderr()); err != nil {
 			return err

@@ -207,7 +207,6 @@ func (o *reviewing) requirements(ctx context.Context) ([]verify.Requirement, str
 	if err != nil {
 		return nil, "", err
 	}
-	defer tree.Close()
 	err = fs.ErrNotExist
 	when, text := "as it was at "+o.config.Baseline, []byte(nil)
 	if o.config.Baseline != "" {
@@ -217,7 +216,7 @@ func (o *reviewing) requirements(ctx context.Context) ([]verify.Requirement, str
 	}
 	if errors.Is(err, fs.ErrNotExist) { // there is no baseline, or the plan is newer
 		when = "as it is now"
-		text, err = fs.ReadFile(tree.FS(), name)
+		text, err = fs.ReadFile(tree, name)
 	} else if err != nil {
 		return nil, "", badBaseline("cannot read the plan as it was at %q: %s", o.config.Baseline, err)
 	}
