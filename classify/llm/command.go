@@ -84,7 +84,7 @@ func (c Command) send(ctx context.Context, request Request) (reply, error) {
 	}
 	defer os.RemoveAll(dir)
 	stdout, stderr := &bounded{max: maxBody}, &bounded{max: 64 << 10}
-	cmd := exec.CommandContext(ctx, c.Program())
+	cmd := exec.CommandContext(ctx, c.Program(), c.Args[min(1, len(c.Args)):]...)
 	if cmd.Path, err = filepath.Abs(cmd.Path); err != nil { // it runs in another folder
 		return fail(err)
 	}
@@ -92,9 +92,9 @@ func (c Command) send(ctx context.Context, request Request) (reply, error) {
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), JudgeMark+"=1")
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
 	ownGroup(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	if len(c.Args) > 0 {
-		cmd.Args = append(cmd.Args, c.Args[1:]...)
+	cmd.Cancel = func() error {
+		killGroup(cmd.Process)
+		return nil
 	}
 	r := &run{Request: request, cmd: cmd, dir: dir}
 	r.prepare(c.Agent)
@@ -102,7 +102,7 @@ func (c Command) send(ctx context.Context, request Request) (reply, error) {
 		return fail(err)
 	}
 	if err = cmd.Run(); cmd.Process != nil {
-		_ = killGroup(cmd.Process) // what is left of it
+		killGroup(cmd.Process) // what is left of it
 	}
 	if ctx.Err() != nil {
 		return reply{}, ended(ctx)
