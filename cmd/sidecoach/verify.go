@@ -149,35 +149,30 @@ func (o *reviewing) choose(cmd *cobra.Command, t terminal) (unseen string, err e
 func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	v := &verification{}
-	var requirements []verify.Requirement
-	var report verify.Report
-	var err error
-	if o.plan != "" {
-		if requirements, v.Plan, err = o.requirements(ctx); err != nil {
-			return nil, err
-		}
+	requirements, plan, err := o.requirements(ctx)
+	if err != nil {
+		return nil, err
 	}
+	var report verify.Report
 	if o.report != "" {
 		if report, err = readReport(o.report, cmd.InOrStdin()); err != nil {
 			return nil, err
 		}
 	}
-	if v.review, err = o.config.Review(ctx, verify.Task{ID: o.task}, requirements, report); err != nil {
+	review, err := o.config.Review(ctx, verify.Task{ID: o.task}, requirements, report)
+	if err != nil {
 		return nil, interrupted(err)
 	}
-	if v.Facts = v.review.Facts(); o.config.Baseline != "" && v.Facts.Base == "" {
-		return nil, badBaseline("cannot compare with the baseline %q: %s", o.config.Baseline,
-			strings.Join(v.Facts.Unseen, "; "))
+	facts := review.Facts()
+	if o.config.Baseline != "" && facts.Base == "" {
+		return nil, badBaseline("cannot compare with the baseline %q: %s", o.config.Baseline, strings.Join(facts.Unseen, "; "))
 	}
-	v.Honesty = v.review.Honesty()
-	var why []string
-	v.standing, why = v.review.Standing()
-	decision, overrides := v.review.Record(v.review.Judge())
-	v.Verdict, v.Decision = verdicts[v.standing], decision
-	// As JSON, these are lists, never null.
-	v.Why, v.Overrides = append([]string{}, why...), append([]string{}, overrides...)
-	v.Concerns = append([]string{}, v.review.Report().Concerns...)
+	standing, why := review.Standing()
+	decision, overrides := review.Record(review.Judge())
+	v := &verification{review: review, standing: standing, Verdict: verdicts[standing], Plan: plan, Decision: decision,
+		Honesty: review.Honesty(), Facts: facts, // as JSON, the others are lists, never null
+		Why: append([]string{}, why...), Overrides: append([]string{}, overrides...),
+		Concerns: append([]string{}, review.Report().Concerns...)}
 	for _, runs := range []*[]verify.Run{&v.Facts.Runs, &v.Facts.BaseRuns} {
 		*runs = slices.Clone(*runs)
 		for i := range *runs {
@@ -201,10 +196,10 @@ func interrupted(err error) error {
 	return badInput("run it again; --timeout bounds how long a command may take", "nothing was verified: %v", err)
 }
 
-// requirements reads the plan as it was at the baseline, or as it is now, and says which.
+// requirements reads the plan, if there is one, as it was at the baseline, or as it is now, and says which.
 func (o *reviewing) requirements(ctx context.Context) ([]verify.Requirement, string, error) {
 	tree, name, err := openPlan(".", o.plan)
-	if err != nil {
+	if err != nil || tree == nil {
 		return nil, "", err
 	}
 	err = fs.ErrNotExist
