@@ -152,13 +152,8 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	for _, prompt := range o.prompts {
 		for _, model := range o.models {
 			j := o.judging
-			j.Model, j.prompt = model, prompt
-			cfg, err := j.config()
-			if err != nil {
-				return nil, err
-			}
-			cfg.Cache = cache
-			judge, err := j.judge(cfg, heuristic)
+			j.Model, j.prompt, j.Cache = model, prompt, cache
+			judge, err := j.judge(heuristic)
 			if err != nil {
 				return nil, err
 			}

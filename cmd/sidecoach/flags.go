@@ -321,7 +321,7 @@ func (o *judging) register(f *pflag.FlagSet) {
 
 // registerJudge adds the flags that do not choose between models or prompts.
 func (o *judging) registerJudge(f *pflag.FlagSet) {
-	o.flags = f
+	o.flags, o.NoBreaker = f, true // one call, or a measurement
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
 	o.format.allowed = llm.Formats()
 	bind(f, "llm", &o.useLLM, "judge", &o.agent, "judge-command", &o.command, "certain", number[float64]{&o.certain, 1},
@@ -363,7 +363,7 @@ func (o *judging) check() error {
 // config says what is asked, after check. A server that cannot be asked is an error.
 func (o *judging) config() (llm.Config, error) {
 	cfg := o.Config
-	cfg.Format, cfg.NoBreaker = o.format.value, true // one call, or a measurement
+	cfg.Format = o.format.value
 	if o.given("temperature") != "" {
 		cfg.Temperature = &o.temperature
 	}
@@ -392,7 +392,11 @@ func (o *judging) modelName() string {
 	return strings.TrimSpace(o.agent.value + " " + o.Model)
 }
 
-func (o *judging) judge(cfg llm.Config, heuristic *classify.Heuristic) (*llm.Classifier, error) {
+func (o *judging) judge(heuristic *classify.Heuristic) (*llm.Classifier, error) {
+	cfg, err := o.config()
+	if err != nil {
+		return nil, err
+	}
 	client, err := llm.NewClient(cfg)
 	if err != nil {
 		return nil, misuse("look at --model and --base-url (https, or with --insecure-http), OPENAI_API_KEY, "+
@@ -426,16 +430,12 @@ func (o *judging) classifier(phrases ...classify.Option) (classify.Classifier, e
 	if err != nil || !o.asks() {
 		return heuristic, err
 	}
-	cfg, err := o.config()
-	if err != nil {
-		return nil, err
-	}
-	return o.beside(heuristic, cfg)
+	return o.beside(heuristic)
 }
 
-// beside returns the LLM of a configuration beside the heuristic.
-func (o *judging) beside(heuristic *classify.Heuristic, cfg llm.Config) (classify.Classifier, error) {
-	judge, err := o.judge(cfg, heuristic)
+// beside returns the LLM beside the heuristic.
+func (o *judging) beside(heuristic *classify.Heuristic) (classify.Classifier, error) {
+	judge, err := o.judge(heuristic)
 	switch {
 	case err != nil:
 		return nil, err

@@ -108,24 +108,21 @@ func (r *replay) run(cmd *cobra.Command, args []string, t terminal) error {
 
 // useLLM lets the LLM judge, if the human agrees to send it what is in the files.
 func (r *replay) useLLM(heuristic *classify.Heuristic, files int, t terminal) error {
-	cfg, err := r.judging.config()
-	if err != nil {
-		return err
-	}
 	// A resumed session begins with a copy of what came before.
+	var err error
 	if r.answers, err = os.MkdirTemp("", "sidecoach"); err != nil {
 		return err
 	}
-	cfg.NoBreaker = false
-	cfg.Timeout = cmp.Or(r.judging.Timeout, 2*time.Minute) // a busy server may ask to wait
-	cfg.Cache = &llm.DirCache{Dir: r.answers}
-	if r.classifier, err = r.judging.beside(heuristic, cfg); err != nil {
+	j := &r.judging
+	j.NoBreaker, j.Cache = false, &llm.DirCache{Dir: r.answers}
+	j.Timeout = cmp.Or(j.Timeout, 2*time.Minute) // a busy server may ask to wait
+	if r.classifier, err = j.beside(heuristic); err != nil {
 		return err
 	}
-	to := r.judging.modelName()
+	to := j.modelName()
 	r.sum.LLM = &judgeTotals{Usage: classify.Usage{Model: to}}
-	if !r.judging.isProgram() {
-		to += " at " + cmp.Or(cfg.BaseURL, "OpenAI")
+	if !j.isProgram() {
+		to += " at " + cmp.Or(j.BaseURL, os.Getenv("OPENAI_BASE_URL"), "OpenAI")
 	}
 	switch {
 	case r.yes:
