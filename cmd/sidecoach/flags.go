@@ -183,7 +183,7 @@ func readRegular(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// modeOf returns what a name stands for, which is irregular if it cannot be told.
+// modeOf returns the mode of what a name stands for, without any permission if it cannot be told.
 func modeOf(name string) fs.FileMode {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -192,10 +192,7 @@ func modeOf(name string) fs.FileMode {
 	return info.Mode()
 }
 
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
-}
+func exists(name string) bool { return modeOf(name) != fs.ModeIrregular }
 
 // notEmpty returns what is wrong with flags that were given without a value. A script whose variable is unset would
 // lose its guards without a word.
