@@ -229,8 +229,14 @@ func window(text string, find func(string) []classify.Signal) string {
 	shown := []span{{0, head}, {tail, len(text)}}
 	left := maxWindow - head - (len(text) - tail)
 	for _, s := range ranked(find(text)) {
-		part := around(text, s)
-		part = span{max(part.from, head), min(part.to, tail)}
+		line := span{strings.LastIndexByte(text[:s.Start], '\n') + 1, len(text)}
+		if i := strings.IndexByte(text[s.End:], '\n'); i >= 0 {
+			line.to = s.End + i
+		}
+		if line.to-line.from > maxAround {
+			line = span{max(line.from, s.Start-maxAround/3), min(line.to, s.Start+maxAround*2/3)}
+		}
+		part := span{max(line.from, head), min(line.to, tail)}
 		if n := part.to - part.from; 0 < n && n <= left && !slices.Contains(shown, part) {
 			left -= n
 			shown = append(shown, part)
@@ -263,17 +269,4 @@ func ranked(signals []classify.Signal) []classify.Signal {
 	}
 	slices.SortStableFunc(signals, func(a, b classify.Signal) int { return cmp.Compare(rank[a], rank[b]) })
 	return signals
-}
-
-// around returns the line of a signal, or what is near it in a very long line.
-func around(text string, s classify.Signal) span {
-	from := strings.LastIndexByte(text[:s.Start], '\n') + 1
-	to := len(text)
-	if i := strings.IndexByte(text[s.End:], '\n'); i >= 0 {
-		to = s.End + i
-	}
-	if to-from > maxAround {
-		from, to = max(from, s.Start-maxAround/3), min(to, s.Start+maxAround*2/3)
-	}
-	return span{from, to}
 }

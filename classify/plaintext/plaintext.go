@@ -206,15 +206,13 @@ func Cut(s string, max int) string {
 	if len(s) <= max || utf8.RuneCountInString(s) <= max {
 		return s
 	}
-	end, n := 0, 0
+	n := 0
 	for i := range s {
-		if n == max-1 {
-			end = i
+		if n++; n == max { // the place of the mark
+			s = s[:i]
 			break
 		}
-		n++
 	}
-	s = s[:end]
 	if i := strings.LastIndexFunc(s, IsSpace); i > len(s)/2 && utf8.RuneCountInString(s[i:]) <= 20 {
 		s = s[:i]
 	}
