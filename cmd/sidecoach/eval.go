@@ -64,9 +64,12 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cases, err := loadCases(o.cases)
+	cases, err := evaluate.LoadCases(anywhere{}, o.cases...)
 	if err != nil {
-		return err
+		faults := strings.Split(err.Error(), "\n")
+		return badInput("--cases takes files and patterns such as 'cases/*.jsonl'; "+
+			`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`,
+			"%s", strings.Join(faults[:min(len(faults), 5)], "; "))
 	}
 	by := o.view.By
 	if by != "" && !slices.ContainsFunc(cases, func(c evaluate.Case) bool { _, ok := c.Meta[by]; return ok }) {
@@ -261,18 +264,6 @@ func (o *evalOptions) unmet() error {
 	}
 	return &failure{exitUnmet, "not met: " + strings.Join(missed, ", "),
 		"--html report.html shows every wrong case with what it was judged by"}
-}
-
-// loadCases reads the cases that the patterns name. Of several faults, the first ones are listed.
-func loadCases(patterns []string) ([]evaluate.Case, error) {
-	cases, err := evaluate.LoadCases(anywhere{}, patterns...)
-	if err != nil {
-		faults := strings.Split(err.Error(), "\n")
-		return nil, badInput("--cases takes files and patterns such as 'cases/*.jsonl'; "+
-			`a case is a line such as {"name":"a","input":{"text":"Which one?"},"want":{"type":"question"}}`,
-			"%s", strings.Join(faults[:min(len(faults), 5)], "; "))
-	}
-	return cases, nil
 }
 
 // anywhere is the file system by the names that the command line has.

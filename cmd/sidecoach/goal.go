@@ -302,8 +302,27 @@ func (o *hookOptions) pursue(
 	goal := verifier.Goal{Dir: g.Dir, Criteria: g.Criteria, Timeout: (verifySeconds - 60) * time.Second,
 		Limit: g.Limit(time.Now()), Next: cfg.Verifier}
 	if o.judging.asks() {
+		// It sees what changed since the session began.
 		goal.Judge = func(ctx context.Context, out autocontinue.Output, open []string) ([]verify.RequirementCheck, error) {
-			return o.judgeCriteria(ctx, k.dir, g.Dir, out, open)
+			asked, err := o.judging.config()
+			if err != nil {
+				return nil, err
+			}
+			client, err := llm.NewClient(asked)
+			if err != nil {
+				return nil, err
+			}
+			judge, err := llmjudge.New(client)
+			if err != nil {
+				return nil, err
+			}
+			work := llmjudge.Work{Task: out.Request, Report: out.Text}
+			git := &gitwitness.Witness{Dir: g.Dir, Base: verifier.Recall(k.dir, out.Session).First}
+			defer git.Close()
+			if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
+				work.Whole = false // then nothing is met
+			}
+			return judge.Criteria(ctx, open, work)
 		}
 	}
 	if g.Continues > 0 {
@@ -325,31 +344,6 @@ func (o *hookOptions) pursue(
 		return errors.Join(err, journal.Observe(ctx, e))
 	})
 	return nil
-}
-
-// judgeCriteria asks the judge about criteria without a check. It sees what changed since the session began.
-func (o *hookOptions) judgeCriteria(
-	ctx context.Context, state, dir string, out autocontinue.Output, criteria []string,
-) ([]verify.RequirementCheck, error) {
-	cfg, err := o.judging.config()
-	if err != nil {
-		return nil, err
-	}
-	client, err := llm.NewClient(cfg)
-	if err != nil {
-		return nil, err
-	}
-	judge, err := llmjudge.New(client)
-	if err != nil {
-		return nil, err
-	}
-	work := llmjudge.Work{Task: out.Request, Report: out.Text}
-	git := &gitwitness.Witness{Dir: dir, Base: verifier.Recall(state, out.Session).First}
-	defer git.Close()
-	if work.Diff, work.Whole, err = git.Diff(ctx, "", 60_000); err != nil {
-		work.Whole = false // then nothing is met
-	}
-	return judge.Criteria(ctx, criteria, work)
 }
 
 func newAllow(t terminal) *cobra.Command {
