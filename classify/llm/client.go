@@ -28,15 +28,9 @@ type Client struct {
 	breaker   breaker
 }
 
-// transport makes one attempt at a call.
+// transport makes one attempt at a call. The usage counts also beside an error.
 type transport interface {
-	send(context.Context, Request) (reply, error)
-}
-
-// reply is what one attempt brought. Its usage counts also beside an error.
-type reply struct {
-	text  string
-	usage classify.Usage
+	send(context.Context, Request) (text string, used classify.Usage, err error)
 }
 
 // Call is one question.
@@ -138,11 +132,10 @@ func (c *Client) ask(ctx context.Context, call Call, request Request) (answer An
 	defer cancel()
 	answer.Usage.Model = c.cfg.Model
 	for retry := 0; ; retry++ {
-		var r reply
-		r, err = c.transport.send(ctx, request)
-		answer.Usage = sum(answer.Usage, r.usage)
-		if err == nil {
-			answer.Object, err = call.read(r.text)
+		text, used, failed := c.transport.send(ctx, request)
+		answer.Usage = sum(answer.Usage, used)
+		if err = failed; err == nil {
+			answer.Object, err = call.read(text)
 		}
 		if err == nil || retry >= c.cfg.Retries || !wait(ctx, retry, err) {
 			break

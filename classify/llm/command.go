@@ -17,6 +17,8 @@ import (
 	"sync"
 	"text/template"
 	"time"
+
+	"github.com/sidecoach/sidecoach/classify"
 )
 
 // Command is a program that judges: the command line of an agent, which uses that agent's login, or any other program.
@@ -69,11 +71,11 @@ func (r *run) File(name, text string) string {
 }
 
 // send runs the program to its end, or to the end of ctx, and ends every process that it started.
-func (c Command) send(ctx context.Context, request Request) (reply, error) {
+func (c Command) send(ctx context.Context, request Request) (text string, used classify.Usage, err error) {
 	name := filepath.Base(c.Program())
-	fail := func(err error) (reply, error) {
+	fail := func(err error) (string, classify.Usage, error) {
 		inner := cmp.Or(errors.Unwrap(err), err) // without the name of a temporary file
-		return reply{}, &Error{Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
+		return "", used, &Error{Why: "cannot run " + name + ": " + inner.Error(), Err: err, final: true}
 	}
 	if os.Getenv(JudgeMark) != "" {
 		return fail(errors.New("this process is part of a judge, and a judge asks no other"))
@@ -105,31 +107,31 @@ func (c Command) send(ctx context.Context, request Request) (reply, error) {
 		killGroup(cmd.Process) // what is left of it
 	}
 	if ctx.Err() != nil {
-		return reply{}, ended(ctx)
+		return "", used, ended(ctx)
 	}
-	answer, said := reply{text: stdout.kept.String()}, ""
+	text, said := stdout.kept.String(), ""
 	enveloped := c.Agent != "" && c.Agent != "copilot"
 	if enveloped {
-		answer, said = readAgent(stdout.kept.Bytes())
+		text, used, said = readAgent(stdout.kept.Bytes())
 	}
-	answer.usage.Model = cmp.Or(answer.usage.Model, r.Model)
+	used.Model = cmp.Or(used.Model, r.Model)
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
 		return fail(err)
 	case stdout.full:
-		return answer, unparseable("it is larger than 1 MiB")
+		return text, used, unparseable("it is larger than 1 MiB")
 	case exit != nil || said != "":
 		why := name + " reports an error"
 		if exit != nil {
 			why = fmt.Sprintf("%s ended with %s", name, exit)
 		}
 		said = r.quoted(cmp.Or(said, lastLine(stderr.kept.Bytes())))
-		return answer, &Error{Why: why, Server: said, final: true}
-	case enveloped && answer.text == "":
-		return answer, unparseable("no result in " + c.Agent + "'s JSON envelope")
+		return text, used, &Error{Why: why, Server: said, final: true}
+	case enveloped && text == "":
+		return text, used, unparseable("no result in " + c.Agent + "'s JSON envelope")
 	}
-	return answer, nil
+	return text, used, nil
 }
 
 // ofParent reports whether a variable tells a program that an agent started it. Some agents refuse to run then.
@@ -274,14 +276,14 @@ var geminiLogin = lazy(`"selectedType"\s*:\s*"[a-z-]+"`)
 
 // readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line. If
 // that is a failure, it returns what is said about it.
-func readAgent(stdout []byte) (r reply, failure string) {
+func readAgent(stdout []byte) (text string, used classify.Usage, failure string) {
 	events := [][]byte{stdout}
 	if !json.Valid(stdout) {
 		events = bytes.Split(stdout, []byte("\n"))
 	}
 	events = slices.DeleteFunc(events, func(event []byte) bool { return !json.Valid(event) })
 	if len(events) == 0 {
-		return r, lastLine(stdout)
+		return "", used, lastLine(stdout)
 	}
 	for _, event := range events {
 		var e struct {
@@ -312,24 +314,24 @@ func readAgent(stdout []byte) (r reply, failure string) {
 		case e.IsError || e.Type == "error" || e.Type == "turn.failed" || e.Error.Message != "":
 			failure = cmp.Or(e.Error.Message, e.Message, e.Result, "it does not say why")
 		case e.Item.Type == "agent_message" || e.Item.Type == "":
-			r.text = cmp.Or(string(e.StructuredOutput), e.Result, e.Response, e.Item.Text, r.text)
+			text = cmp.Or(string(e.StructuredOutput), e.Result, e.Response, e.Item.Text, text)
 		}
 		models := slices.Collect(maps.Keys(e.Models))
 		for name, m := range e.Stats.Models {
 			models = append(models, name)
-			r.usage.PromptTokens += m.Tokens.Prompt
-			r.usage.CachedTokens += m.Tokens.Cached
-			r.usage.CompletionTokens += m.Tokens.Candidates + m.Tokens.Thoughts
+			used.PromptTokens += m.Tokens.Prompt
+			used.CachedTokens += m.Tokens.Cached
+			used.CompletionTokens += m.Tokens.Candidates + m.Tokens.Thoughts
 		}
 		slices.Sort(models)
-		r.usage.Model = cmp.Or(strings.Join(models, "+"), r.usage.Model)
-		r.usage.PromptTokens += e.Usage.Input + e.Usage.Creation + e.Usage.Read
-		r.usage.CachedTokens += e.Usage.Read + e.Usage.Cached
-		r.usage.CompletionTokens += e.Usage.Output
-		r.usage.CostUSD += e.Cost
+		used.Model = cmp.Or(strings.Join(models, "+"), used.Model)
+		used.PromptTokens += e.Usage.Input + e.Usage.Creation + e.Usage.Read
+		used.CachedTokens += e.Usage.Read + e.Usage.Cached
+		used.CompletionTokens += e.Usage.Output
+		used.CostUSD += e.Cost
 	}
-	if r.text != "" {
+	if text != "" {
 		failure = ""
 	}
-	return r, failure
+	return text, used, failure
 }

@@ -77,7 +77,7 @@ func (l limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
-func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
+func (e *endpoint) send(ctx context.Context, request Request) (text string, used classify.Usage, err error) {
 	d := e.speaks.Load().(dialect)
 	if request.Schema == nil && d.format == formatSchema {
 		d.format = formatObject
@@ -96,19 +96,18 @@ func (e *endpoint) send(ctx context.Context, request Request) (reply, error) {
 		if attempts > 1 && err == nil && request.Schema != nil {
 			e.speaks.Store(d)
 		}
-		r := reply{usage: classify.Usage{
+		used = classify.Usage{
 			Model: e.redact(res.Model), PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
 			Attempts: attempts,
-		}}
+		}
 		if details := res.Usage.PromptTokensDetails; details != nil {
-			r.usage.CachedTokens = details.CachedTokens
+			used.CachedTokens = details.CachedTokens
 		}
 		if failed != nil {
-			return r, failed
+			return "", used, failed
 		}
-		r.text, err = answerIn(res)
-		r.text = e.redact(r.text)
-		return r, err
+		text, err = answerIn(res)
+		return e.redact(text), used, err
 	}
 }
 
