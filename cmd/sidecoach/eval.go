@@ -81,8 +81,17 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	ctx, release := interruptible(cmd.Context()) // so that nothing half done stays behind
+	defer release()
+	bar := newBar(cmd.ErrOrStderr())
 	for _, v := range variants {
-		report, err := o.evaluate(cmd, v, cases)
+		report, err := evaluate.Evaluate(ctx, v.classifier, cases, evaluate.Options{
+			Threshold: cmp.Or(o.threshold, -1), Repeat: o.repeat, Parallel: o.parallel,
+			Progress: bar.show, Name: v.name, Message: messageOf,
+		})
+		if bar.clear(); err != nil && ctx.Err() != nil {
+			err = badInput("run it again; --parallel makes more calls at a time", "interrupted: there is no report")
+		}
 		if err != nil {
 			return err
 		}
@@ -92,6 +101,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 		o.view.Reports = append(o.view.Reports, report)
 		last, against = report, v.name
 	}
+	release()
 	if o.json {
 		err = writeJSON(cmd.OutOrStdout(), o.view, " ")
 	} else {
@@ -190,22 +200,6 @@ func (o *evalOptions) answers() (llm.Cache, error) {
 			dir, cause(err))
 	}
 	return &llm.DirCache{Dir: dir}, nil
-}
-
-// evaluate ends early when the user interrupts it, so that nothing half done stays behind.
-func (o *evalOptions) evaluate(cmd *cobra.Command, v variant, cases []evaluate.Case) (evaluate.Report, error) {
-	ctx, release := interruptible(cmd.Context())
-	defer release()
-	bar := newBar(cmd.ErrOrStderr())
-	defer bar.clear()
-	report, err := evaluate.Evaluate(ctx, v.classifier, cases, evaluate.Options{
-		Threshold: cmp.Or(o.threshold, -1), Repeat: o.repeat, Parallel: o.parallel,
-		Progress: bar.show, Name: v.name, Message: messageOf,
-	})
-	if err != nil && ctx.Err() != nil {
-		return report, badInput("run it again; --parallel makes more calls at a time", "interrupted: there is no report")
-	}
-	return report, err
 }
 
 func messageOf(in classify.Input, r classify.Result) string {
