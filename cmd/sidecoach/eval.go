@@ -77,8 +77,14 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	}
 	last, against := evaluate.Report{}, o.baseline // what the next report is compared with
 	if o.baseline != "" {
-		if last, err = readBaseline(o.baseline); err != nil {
-			return err
+		f, err := os.Open(o.baseline)
+		if err == nil {
+			last, err = evaluate.ReadReport(f)
+			f.Close()
+		}
+		if err != nil {
+			return badInput("make one: sidecoach eval --cases FILE --json >before.json; give the next report another name, "+
+				"because a shell empties that file first", "the baseline %q cannot be used: %v", o.baseline, cause(err))
 		}
 	}
 	ctx, release := interruptible(cmd.Context()) // so that nothing half done stays behind
@@ -153,9 +159,20 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	if !o.judging.asks() {
 		return []variant{{name: "heuristic", classifier: heuristic}}, nil
 	}
-	cache, err := o.answers()
-	if err != nil {
-		return nil, err
+	if !o.noCache && o.repeat == 1 { // each repeat asks anew
+		dir := o.cache
+		if dir == "" {
+			dir, err = os.UserCacheDir()
+			dir = filepath.Join(dir, "sidecoach", "answers")
+		}
+		if err == nil {
+			err = os.MkdirAll(dir, 0o700)
+		}
+		if err != nil {
+			return nil, badInput("name another folder with --cache, or use --no-cache", "cannot keep the LLM's answers in %q: %v",
+				dir, cause(err))
+		}
+		o.judging.Cache = &llm.DirCache{Dir: dir}
 	}
 	for _, list := range []*[]string{&o.prompts, &o.models} {
 		if len(*list) == 0 {
@@ -165,7 +182,7 @@ func (o *evalOptions) variants() (list []variant, err error) {
 	for _, prompt := range o.prompts {
 		for _, model := range o.models {
 			j := o.judging
-			j.Model, j.prompt, j.Cache = model, prompt, cache
+			j.Model, j.prompt = model, prompt
 			judge, err := j.judge(heuristic)
 			if err != nil {
 				return nil, err
@@ -181,25 +198,6 @@ func (o *evalOptions) variants() (list []variant, err error) {
 		}
 	}
 	return list, nil
-}
-
-func (o *evalOptions) answers() (llm.Cache, error) {
-	if o.noCache || o.repeat > 1 { // each repeat asks anew
-		return nil, nil
-	}
-	dir, err := o.cache, error(nil)
-	if dir == "" {
-		dir, err = os.UserCacheDir()
-		dir = filepath.Join(dir, "sidecoach", "answers")
-	}
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err != nil {
-		return nil, badInput("name another folder with --cache, or use --no-cache", "cannot keep the LLM's answers in %q: %v",
-			dir, cause(err))
-	}
-	return &llm.DirCache{Dir: dir}, nil
 }
 
 func messageOf(in classify.Input, r classify.Result) string {
@@ -265,19 +263,6 @@ type anywhere struct{}
 
 func (anywhere) Open(name string) (fs.File, error)               { return os.Open(name) }
 func (anywhere) Glob(pattern string) (names []string, err error) { return filepath.Glob(pattern) }
-
-func readBaseline(name string) (r evaluate.Report, err error) {
-	f, err := os.Open(name)
-	if err == nil {
-		defer f.Close()
-		r, err = evaluate.ReadReport(f)
-	}
-	if err != nil {
-		err = badInput("make one: sidecoach eval --cases FILE --json >before.json; give the next report another name, "+
-			"because a shell empties that file first", "the baseline %q cannot be used: %v", name, cause(err))
-	}
-	return r, err
-}
 
 // checkPage returns what is wrong with the name of a page, which could be that of a file with cases or a transcript.
 func checkPage(name string) error {

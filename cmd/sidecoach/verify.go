@@ -155,8 +155,13 @@ func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
 	}
 	var report verify.Report
 	if o.report != "" {
-		if report, err = readReport(o.report, cmd.InOrStdin()); err != nil {
+		text, err := readOutput([]string{o.report}, cmd.InOrStdin(), false)
+		if err != nil {
 			return nil, err
+		}
+		if report, err = verify.ParseReport([]byte(masked(text))); err != nil { // masked as the hook does
+			return nil, badInput("give the agent's report as prose, or as one JSON object", "cannot read the report %q: %s",
+				o.report, strings.TrimPrefix(err.Error(), "verify: report: "))
 		}
 	}
 	review, err := o.config.Review(ctx, verify.Task{ID: o.task}, requirements, report)
@@ -224,19 +229,6 @@ func (o *reviewing) requirements(ctx context.Context) ([]verify.Requirement, str
 			"no criteria in the plan %q, %s: %s", name, when, strings.TrimPrefix(err.Error(), "plancriteria: "))
 	}
 	return verify.Requirements(c), when, nil
-}
-
-func readReport(name string, stdin io.Reader) (verify.Report, error) {
-	text, err := readOutput([]string{name}, stdin, false)
-	if err != nil {
-		return verify.Report{}, err
-	}
-	report, err := verify.ParseReport([]byte(masked(text))) // as the hook does
-	if err != nil {
-		return verify.Report{}, badInput("give the agent's report as prose, or as one JSON object",
-			"cannot read the report %q: %s", name, strings.TrimPrefix(err.Error(), "verify: report: "))
-	}
-	return report, nil
 }
 
 type verification struct {
