@@ -238,6 +238,8 @@ func (a answer) verdict(c Case, opts Options) Verdict {
 	return v
 }
 
+// outcome is the verdict of most of the runs, with the other fields of the first run that agrees with it. A run that
+// failed has a vote too: for no answer.
 func outcome(c Case, answers []answer, opts Options) Outcome {
 	o := Outcome{Name: c.Name, Want: c.Want, Sure: c.sure(), Meta: maps.Clone(c.Meta), Digest: c.digest(), input: c.Input}
 	o.Want.Action = c.Want.action()
@@ -248,15 +250,6 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 	if len(runs) > 1 {
 		o.Runs = runs
 	}
-	var first int
-	o.Verdict, first = settle(runs)
-	o.Result = answers[first].result
-	return o
-}
-
-// settle returns the verdict of most of the runs, with the other fields of the first run that agrees with it, and the
-// index of that run. A run that failed has a vote too: for no answer.
-func settle(runs []Verdict) (Verdict, int) {
 	m := Verdict{Action: deliver}
 	var voters []Verdict
 	for _, t := range append([]classify.OutputType{""}, classify.Types()...) { // of equals the first
@@ -275,5 +268,6 @@ func settle(runs []Verdict) (Verdict, int) {
 	}
 	first := slices.IndexFunc(runs, func(v Verdict) bool { return v.Label() == m.Label() })
 	m.Error, m.Fallback, m.Message = runs[first].Error, runs[first].Fallback, runs[first].Message
-	return m, first
+	o.Verdict, o.Result = m, answers[first].result
+	return o
 }

@@ -106,30 +106,24 @@ func (e *endpoint) send(ctx context.Context, request Request) (text string, used
 		if failed != nil {
 			return "", used, failed
 		}
-		text, err = answerIn(res)
-		return e.redact(text), used, err
+		if len(res.Choices) == 0 {
+			return "", used, unparseable("it has no choices")
+		}
+		choice := res.Choices[0]
+		switch {
+		case strings.TrimSpace(choice.Message.Refusal) != "":
+			return "", used, refused("the model refused to answer")
+		case choice.FinishReason == openai.FinishReasonContentFilter:
+			return "", used, refused("a content filter withheld the answer")
+		case choice.FinishReason == openai.FinishReasonLength:
+			return "", used, refused("the answer was cut off at the limit of tokens")
+		}
+		text = choice.Message.Content
+		for _, part := range choice.Message.MultiContent {
+			text += part.Text
+		}
+		return e.redact(text), used, nil
 	}
-}
-
-// answerIn returns what the model wrote.
-func answerIn(res openai.ChatCompletionResponse) (text string, err error) {
-	if len(res.Choices) == 0 {
-		return "", unparseable("it has no choices")
-	}
-	choice := res.Choices[0]
-	switch {
-	case strings.TrimSpace(choice.Message.Refusal) != "":
-		return "", refused("the model refused to answer")
-	case choice.FinishReason == openai.FinishReasonContentFilter:
-		return "", refused("a content filter withheld the answer")
-	case choice.FinishReason == openai.FinishReasonLength:
-		return "", refused("the answer was cut off at the limit of tokens")
-	}
-	text = choice.Message.Content
-	for _, part := range choice.Message.MultiContent {
-		text += part.Text
-	}
-	return text, nil
 }
 
 // in words a request in a dialect. The schema goes as raw JSON, because go-openai's own schema type races.

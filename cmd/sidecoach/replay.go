@@ -87,7 +87,17 @@ func (r *replay) run(cmd *cobra.Command, args []string, t terminal) error {
 		t.tell(cmd.OutOrStdout(), replayTable(r.sessions, r.sum))
 	}
 	if r.html != "" && !r.sum.Interrupted {
-		if err := r.page(r.html, opts); err != nil {
+		if len(r.cases) == 0 {
+			return badInput("without --html the table shows what was decided",
+				"there is nothing to show on a page: your words label no pause")
+		}
+		opts.About = []string{"Below are the pauses that your words label: a status where you continued the agent, " +
+			"a question where you answered one."}
+		report, err := evaluate.Record(r.cases, r.results, opts)
+		if err == nil {
+			err = writePage(r.html, evaluate.View{Reports: []evaluate.Report{report}})
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -387,19 +397,4 @@ func (r *replay) label(p replayPause, m hook.Moment) {
 	meta := map[string]any{"sure": false, "agent": p.Agent, "session": p.Session, "decision": string(p.Reason)}
 	r.cases = append(r.cases, evaluate.Case{Name: fmt.Sprintf("%s:%d", p.File, p.Line), Input: in, Want: want, Meta: meta})
 	r.results = append(r.results, m.Decision.Result)
-}
-
-// page writes what the labels say to a file.
-func (r *replay) page(name string, opts evaluate.Options) error {
-	if len(r.cases) == 0 {
-		return badInput("without --html the table shows what was decided",
-			"there is nothing to show on a page: your words label no pause")
-	}
-	opts.About = append(opts.About, "Below are the pauses that your words label: a status where you continued the agent, "+
-		"a question where you answered one.")
-	report, err := evaluate.Record(r.cases, r.results, opts)
-	if err != nil {
-		return err
-	}
-	return writePage(name, evaluate.View{Reports: []evaluate.Report{report}})
 }
