@@ -154,26 +154,21 @@ func (c *cassettes) explain(name, file string, old cassette, now llm.Request) er
 		text += fmt.Sprintf(", case %q", name)
 	}
 	if old.Origin != "" {
-		text += fmt.Sprintf("\n%s (%s) has another request, which differs first here:%s", file, old.Origin,
-			old.difference(now))
+		text += fmt.Sprintf("\n%s (%s) has another request, which differs first here:", file, old.Origin)
+		before := strings.Split(old.text(), "\n")
+		old.Request = now
+		for i, line := range strings.Split(old.text(), "\n") {
+			if was := before[min(i, len(before)-1)]; was != line {
+				text += "\n\t- " + plaintext.Line(was, 100) + "\n\t+ " + plaintext.Line(line, 100)
+				break
+			}
+		}
 	}
 	root, _, _ := strings.Cut(c.t.Name(), "/")
 	command := "go test -count=1 -run '^" + root + "$'"
 	return fmt.Errorf("%s\nto record it from the model that the test names, with its key:\n\t%s=1 %s"+
 		"\nto write the answer by hand, or to keep one that was:\n\t%s=hand %s", text, recordVariable, command,
 		recordVariable, command)
-}
-
-// difference shows the first line in which the cassette of another request differs.
-func (k cassette) difference(now llm.Request) string {
-	old := strings.Split(k.text(), "\n")
-	k.Request = now
-	for i, line := range strings.Split(k.text(), "\n") {
-		if before := old[min(i, len(old)-1)]; before != line {
-			return "\n\t- " + plaintext.Line(before, 100) + "\n\t+ " + plaintext.Line(line, 100)
-		}
-	}
-	return ""
 }
 
 // Run judges each case in a subtest of its name, one after another. It fails the subtest with what differs: the type,

@@ -62,7 +62,25 @@ type latency struct {
 func newReport(cases []Case, answers []answer, opts Options) Report {
 	r := Report{
 		Version: version, Classifier: opts.Name, About: opts.About, Threshold: opts.Threshold, Repeat: opts.Repeat,
-		Cost: costOf(answers), Latency: percentiles(answers),
+		Latency: percentiles(answers),
+		Cost: cost{
+			Calls:     len(answers),
+			Errors:    count(answers, func(a answer) bool { return a.err != nil }),
+			Fallbacks: count(answers, func(a answer) bool { return a.result.Fallback != "" }),
+		},
+	}
+	for _, a := range answers {
+		if u := a.result.Usage; u != nil {
+			r.Cost.Metered++
+			if u.Attempts == 0 {
+				r.Cost.Kept++
+			}
+			r.Cost.Attempts += u.Attempts
+			r.Cost.PromptTokens += u.PromptTokens
+			r.Cost.CachedTokens += u.CachedTokens
+			r.Cost.CompletionTokens += u.CompletionTokens
+			r.Cost.CostUSD += u.CostUSD
+		}
 	}
 	for i, c := range cases {
 		r.Outcomes = append(r.Outcomes, outcome(c, answers[i*opts.Repeat:(i+1)*opts.Repeat], opts))
@@ -70,28 +88,6 @@ func newReport(cases []Case, answers []answer, opts Options) Report {
 	slices.SortFunc(r.Outcomes, func(a, b Outcome) int { return cmp.Compare(a.Name, b.Name) })
 	r.summarize()
 	return r
-}
-
-func costOf(answers []answer) cost {
-	c := cost{
-		Calls:     len(answers),
-		Errors:    count(answers, func(a answer) bool { return a.err != nil }),
-		Fallbacks: count(answers, func(a answer) bool { return a.result.Fallback != "" }),
-	}
-	for _, a := range answers {
-		if u := a.result.Usage; u != nil {
-			c.Metered++
-			if u.Attempts == 0 {
-				c.Kept++
-			}
-			c.Attempts += u.Attempts
-			c.PromptTokens += u.PromptTokens
-			c.CachedTokens += u.CachedTokens
-			c.CompletionTokens += u.CompletionTokens
-			c.CostUSD += u.CostUSD
-		}
-	}
-	return c
 }
 
 func percentiles(answers []answer) latency {

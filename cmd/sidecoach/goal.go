@@ -130,22 +130,8 @@ func (o *goalOptions) set(cmd *cobra.Command, args []string) error {
 	if err := g.Check(); err != nil {
 		return misuse("sidecoach goal set --help shows how", "%v", err)
 	}
-	for i := range g.Criteria { // its command stays as it is, or it could not run
-		g.Criteria[i].Text = masked(g.Criteria[i].Text)
-	}
-	if err := o.usable(cmd, *g, projects); err != nil {
-		return err
-	}
-	o.tell(cmd.OutOrStdout(), goalTable(*g, root))
-	said := "set; it binds to the next session that you start here\n"
-	if g.Wide {
-		said = "set, for all sessions here\n"
-	}
-	return o.save(cmd, projects, root, g, "Set this goal? Its commands will run at each pause of the agent.", said)
-}
-
-func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *project.Projects) error {
-	for _, c := range g.Criteria {
+	for i, c := range g.Criteria {
+		g.Criteria[i].Text = masked(c.Text) // its command stays as it is, or it could not run
 		for _, check := range c.Checks {
 			if _, err := cmdwitness.Split(cmp.Or(check.Command, "none")); err != nil {
 				return misuse("put the line into a script, and name the script", "%q cannot be run: %v", check.Command, err)
@@ -162,7 +148,12 @@ func (o *goalOptions) usable(cmd *cobra.Command, g project.Goal, projects *proje
 				"%s: the stage %q is not the trigger or phase of a skill", g.Plan, stage)
 		}
 	}
-	return nil
+	o.tell(cmd.OutOrStdout(), goalTable(*g, root))
+	said := "set; it binds to the next session that you start here\n"
+	if g.Wide {
+		said = "set, for all sessions here\n"
+	}
+	return o.save(cmd, projects, root, g, "Set this goal? Its commands will run at each pause of the agent.", said)
 }
 
 func readGoal(g *project.Goal) error {
