@@ -88,12 +88,6 @@ func (o *hookOptions) given() (words []string, err error) {
 	return words, err
 }
 
-// open returns the keeper of a host's sessions. The host waits for the hook, so the hook does not sync its files. State
-// that a loss of power takes is treated like any lost state.
-func (o *hookOptions) open(h hook.Host, stderr io.Writer) (*keeper, error) {
-	return o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, stderr)
-}
-
 var hostNames = texts(hook.Hosts())
 
 // underHost marks the commands that a host of agents runs. They exit with 0 or 1 only: hosts read 2 as "block".
@@ -132,7 +126,7 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) }
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
-		if k, unopened := o.open(h, cmd.ErrOrStderr()); unopened == nil {
+		if k, unopened := o.keeper.open(filestore.Options{Host: string(h)}, cmd.ErrOrStderr()); unopened == nil {
 			k.note(err.Error())
 		}
 		return err
@@ -154,7 +148,8 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 		_, _ = io.Copy(io.Discard, cmd.InOrStdin())
 		return nil
 	}
-	k, err := o.open(h, cmd.ErrOrStderr())
+	// The host waits, so nothing is synced. State that a loss of power takes is treated like any lost state.
+	k, err := o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, cmd.ErrOrStderr())
 	if err != nil {
 		return noDecision(err, stays)
 	}
