@@ -173,9 +173,12 @@ type secretRule struct {
 }
 
 // ruleIndex has the rules by the two bytes that may begin their word, or stand there where the word is one byte.
-type ruleIndex [256][256][]secretRule
+type ruleIndex [256]map[byte][]secretRule
 
 func (x *ruleIndex) add(first byte, rule secretRule) {
+	if x[first] == nil {
+		x[first] = map[byte][]secretRule{}
+	}
 	for second := range 256 {
 		b := byte(second)
 		if len(rule.word) == 1 || b == rule.word[1] ||
