@@ -26,12 +26,15 @@ import (
 type repository struct {
 	ctx     context.Context
 	dir     string   // where git runs: the root, once it is known
-	env     []string // beside that of all calls: the index, settings that switch filters off
+	env     []string // the whole environment of git
 	root    string   // the top of the working tree, symbolic links resolved
 	sub     string   // where the folder that was given is in it, in slashes; "." at the top
 	objects string   // the folder of its objects
 	head    string   // the commit that is checked out; empty before the first
 	shallow bool     // old commits are not there
+	// What is ignored, as the tree was read; a folder that is ignored as a whole ends with a slash. Programs are the
+	// ignored files that tests may use all the same: programs, and settings of tests, in folders that are not ignored.
+	ignored, programs []string
 }
 
 // open finds the repository that dir is in.
@@ -41,7 +44,9 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 		check(errors.New("the folder of the working tree is not set"))
 	}
 	dir = must(filepath.EvalSymlinks(must(filepath.Abs(dir))))
-	r = &repository{ctx: ctx, dir: dir}
+	clean, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
+	r = &repository{ctx: ctx, dir: dir,
+		env: slices.Concat(clean, lex("Environment").Words, []string{"GIT_GRAFT_FILE=" + os.DevNull})}
 	about, err := r.line("rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects",
 		"--show-toplevel")
 	if says := fmt.Sprint(err); strings.Contains(says, "not a git repository") {
@@ -61,8 +66,9 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 		return nil, errors.New("the repository's settings say that its files are elsewhere (core.worktree)")
 	}
 	r.sub, r.dir = filepath.ToSlash(sub), r.root
-	r.env = r.filtersOff()
-	if sparse, _ := r.line("config", "--type=bool", "--get", "core.sparseCheckout"); sparse == "true" {
+	filtersOff, sparse := r.settings()
+	r.env = append(r.env, filtersOff...)
+	if sparse {
 		return nil, errors.New("it is a sparse checkout: run git sparse-checkout disable")
 	}
 	if r.head, err = r.commit("HEAD"); !errors.Is(err, errNoCommit) {
@@ -113,9 +119,13 @@ func (s *store) snapshot(r *repository) string {
 		check(err)
 	}
 	tracked, links := mine.staged()
+	r.ignored = must(r.names("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"))
+	r.programs = slices.DeleteFunc(slices.Clone(r.ignored), func(name string) bool {
+		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex("ConfigName").Match(path.Base(name))
+	})
 	// Some files were added although they are ignored.
 	names := slices.Concat(must(mine.names("ls-files", "-z", "--modified", "--others", "--exclude-standard")),
-		must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")), r.ignoredPrograms())
+		must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")), r.programs)
 	slices.Sort(names)
 	var add, drop, nested []string
 	bytes := int64(0)
@@ -161,6 +171,9 @@ func readable(name string) bool {
 }
 
 func (r *repository) update(names []string, flags ...string) {
+	if len(names) == 0 {
+		return
+	}
 	args := slices.Concat([]string{"update-index", "-z"}, flags, []string{"--stdin"})
 	must(r.run(strings.Join(names, "\x00"), args...))
 }
@@ -174,13 +187,15 @@ func (r *repository) lstat(name string) (os.FileInfo, error) {
 	return os.Lstat(r.full(name))
 }
 
+const submodule = "160000" // the mode of one
+
 // staged returns which files an index has, and the commits of its submodules.
 func (r *repository) staged() (files map[string]bool, links map[string]string) {
 	files, links = map[string]bool{}, map[string]string{}
 	for _, line := range must(r.names("ls-files", "-z", "--stage")) {
 		about, name, _ := strings.Cut(line, "\t")
 		mode, rest, _ := strings.Cut(about, " ")
-		if files[name] = true; mode == "160000" {
+		if files[name] = true; mode == submodule {
 			links[name], _, _ = strings.Cut(rest, " ")
 		}
 	}
@@ -197,21 +212,13 @@ func (s *store) graft(r *repository, index, name, tree string, inner *repository
 	must(mine.run("", "read-tree", "--prefix="+name+"/", tree))
 }
 
-// ignoredPrograms returns the ignored files that tests may use all the same: programs, and settings of tests, in
-// folders that are not ignored.
-func (r *repository) ignoredPrograms() []string {
-	return slices.DeleteFunc(r.ignored(), func(name string) bool {
-		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex("ConfigName").Match(path.Base(name))
-	})
-}
-
-// ignored returns what is ignored; a folder that is ignored as a whole ends with a slash.
-func (r *repository) ignored() []string {
-	return must(r.names("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"))
-}
-
 // baseTree returns the tree of a commit with the files of its submodules, as far as their commits are known here.
 func (s *store) baseTree(r *repository, commit string) string {
+	if !slices.ContainsFunc(must(r.names("ls-tree", "-r", "-z", commit)), func(line string) bool {
+		return strings.HasPrefix(line, submodule)
+	}) {
+		return must(r.line("rev-parse", "--verify", "--end-of-options", commit+"^{tree}"))
+	}
 	mine := s.in(r, "index-base")
 	must(mine.run("", "read-tree", commit))
 	_, links := mine.staged()
@@ -280,12 +287,11 @@ func exited(err error, status int) bool {
 // limited runs git with arguments, the first of which is the command. It returns at most max bytes of the standard
 // output, and whether there were more.
 func (r *repository) limited(max int, stdin string, args ...string) (text []byte, over bool, err error) {
-	env, _ := cmdwitness.Environment{Clean: true}.Of(os.Environ())
 	out := answer{max: max}
 	cmd := cmdwitness.Command{
 		Args:    slices.Concat([]string{"git"}, hardening(), args),
 		Dir:     r.dir,
-		Env:     slices.Concat(env, lex("Environment").Words, []string{"GIT_GRAFT_FILE=" + os.DevNull}, r.env),
+		Env:     r.env,
 		Timeout: callTimeout,
 		Keep:    4096,
 		Stdout:  &out,
@@ -355,21 +361,27 @@ func (r *repository) blob(object string) string {
 	return string(text)
 }
 
-// filtersOff returns variables that switch every filter driver off. Clean filters are commands that would run when a
-// file is compared with what is recorded.
-func (r *repository) filtersOff() []string {
-	var env []string
-	for _, key := range must(r.names("config", "--list", "-z", "--name-only")) {
-		value := ""
-		if strings.HasSuffix(key, ".required") {
-			value = "false"
-		}
-		if strings.HasPrefix(key, "filter.") {
-			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", len(env)/2, key),
-				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(env)/2, value))
-		}
+// settings returns variables that switch every filter driver off, and whether the checkout is sparse. Clean filters are
+// commands that would run when a file is compared with what is recorded.
+func (r *repository) settings() (filtersOff []string, sparse bool) {
+	set, err := r.names("config", "-z", "--get-regexp", `^(filter\..*|core\.sparsecheckout)$`)
+	if !exited(err, 1) { // there are none
+		check(err)
 	}
-	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(env)/2))
+	for _, setting := range set {
+		key, value, has := strings.Cut(setting, "\n")
+		if key == "core.sparsecheckout" { // the last counts
+			sparse = !has || !slices.Contains([]string{"false", "no", "off", "0", ""}, strings.ToLower(value))
+			continue
+		}
+		off := ""
+		if strings.HasSuffix(key, ".required") {
+			off = "false"
+		}
+		filtersOff = append(filtersOff, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", len(filtersOff)/2, key),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(filtersOff)/2, off))
+	}
+	return append(filtersOff, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(filtersOff)/2)), sparse
 }
 
 // has reports whether a tree, or that of a commit, is there.

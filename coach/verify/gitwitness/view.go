@@ -2,7 +2,6 @@ package gitwitness
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -28,7 +27,6 @@ type view struct {
 	store *store
 	mine  *repository // with the store
 	tree  string      // of the working tree
-	empty string      // the tree without files
 }
 
 // base is what a tree is compared with.
@@ -48,7 +46,7 @@ func (w *Witness) base(v *view, revision string) (b base, err error) {
 		commit := v.baseline(revision)
 		return base{commit, commit, v.store.baseTree(v.repository, commit), false}, nil
 	case s == nil:
-		return base{tree: cmp.Or(v.head, v.empty)}, nil
+		return base{tree: v.orEmpty(v.head)}, nil
 	case s.Root != v.root:
 		return base{}, errors.New("the baseline is of another folder")
 	case !v.mine.has(s.Tree):
@@ -71,7 +69,7 @@ func (v *view) diff(from, to string) (list []*difference) {
 		from, to))
 	for pair := range slices.Chunk(fields, 2) {
 		about := strings.Fields(strings.TrimPrefix(pair[0], ":"))
-		d := &difference{objects: [2]string(about[2:4]), link: about[0] == "160000" || about[1] == "160000"}
+		d := &difference{objects: [2]string(about[2:4]), link: about[0] == submodule || about[1] == submodule}
 		d.Change = verify.Change{Path: pair[1], Kind: verify.Modified, Hash: about[3]}
 		switch about[4] {
 		case "A":
@@ -90,6 +88,9 @@ func (v *view) differing(from, to string) []string {
 
 // read fills in the texts of a list, as far as they fit. A file that is not there, or a submodule, has none.
 func (v *view) read(list []*difference) {
+	if len(list) == 0 {
+		return
+	}
 	var in strings.Builder
 	for _, d := range list {
 		in.WriteString(strings.Join(d.objects[:], "\n") + "\n")
@@ -145,8 +146,15 @@ func (w *Witness) view(ctx context.Context) *view {
 	}
 	v := &view{repository: r, store: s, tree: s.snapshot(r)}
 	v.mine = s.in(r, "index-view")
-	v.empty = must(v.mine.line("hash-object", "-w", "-t", "tree", "--stdin"))
 	return v
+}
+
+// orEmpty returns a commit, or without one the tree that has no files.
+func (v *view) orEmpty(commit string) string {
+	if commit != "" {
+		return commit
+	}
+	return must(v.mine.line("hash-object", "-w", "-t", "tree", "--stdin"))
 }
 
 // Checkout writes the baseline to an empty folder: the revision, or without one the snapshot of the witness.
@@ -165,7 +173,7 @@ func (w *Witness) Checkout(ctx context.Context, revision, dir string) (folder, t
 	mine := v.store.in(v.repository, "index-checkout")
 	must(mine.run("", "read-tree", b.tree))
 	must(mine.run("", "checkout-index", "-a", "-q", "--prefix="+filepath.ToSlash(dir)+"/"))
-	for _, name := range v.ignored() {
+	for _, name := range v.ignored {
 		if !lex("Made").Match(name) {
 			link(v.root, dir, strings.TrimSuffix(name, "/"))
 		}

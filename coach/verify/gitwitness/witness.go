@@ -21,7 +21,6 @@
 package gitwitness
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +150,6 @@ type look struct {
 	commits []string               // changed in commits since the baseline
 	paths   []string               // of the working tree
 	old     []string               // of the baseline
-	ignored []string               // programs that are ignored
 }
 
 func (l *look) unseen(format string, args ...any) {
@@ -188,15 +186,14 @@ func (l *look) all(ctx context.Context) (err error) {
 
 // compare notes what differs from the baseline or, without one, from what is checked out.
 func (l *look) compare() {
-	l.list, l.ignored, l.changed = l.diff(l.base.tree, l.tree), l.ignoredPrograms(), map[string]*difference{}
+	l.list, l.changed = l.diff(l.base.tree, l.tree), map[string]*difference{}
 	l.paths = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.tree))
-	l.old = must(l.mine.names("ls-tree", "-r", "-z", "--name-only", l.base.tree))
 	filters := l.filters()
 	for _, d := range l.list {
 		switch driver := filters[d.Path]; {
 		case driver != "" && d.Kind == verify.Modified && !l.base.exact:
 			d.Why = fmt.Sprintf("it is recorded through the filter %q, which is not run here", driver)
-		case d.Kind == verify.Added && slices.Contains(l.ignored, d.Path) && !l.base.exact:
+		case d.Kind == verify.Added && slices.Contains(l.programs, d.Path) && !l.base.exact:
 			d.Why = "it is ignored: whether it is new is not known"
 		case d.link:
 			d.Why = "it is a submodule whose commits are not known here"
@@ -204,12 +201,24 @@ func (l *look) compare() {
 		l.changed[d.Path] = d
 		l.facts.Changes = append(l.facts.Changes, d.Change)
 	}
+	l.old = slices.DeleteFunc(slices.Clone(l.paths), func(p string) bool {
+		return l.changed[p] != nil && l.changed[p].Kind == verify.Added
+	})
+	for _, d := range l.list {
+		if d.Kind == verify.Removed {
+			l.old = append(l.old, d.Path)
+		}
+	}
+	slices.Sort(l.old)
 	l.read(l.list)
 }
 
 // filters returns the filters of changed files, for those that have one.
 func (l *look) filters() map[string]string {
 	found := map[string]string{}
+	if len(l.list) == 0 {
+		return nil
+	}
 	var in strings.Builder
 	for _, d := range l.list {
 		in.WriteString(d.Path + "\x00")
@@ -239,14 +248,16 @@ func (l *look) history() {
 	if l.head == "" {
 		return
 	}
-	log := []string{"log", "-z", "--format=%s", "--max-count=100", l.head}
-	if l.base.commit != "" {
-		log = append(log, "^"+l.base.commit)
+	if l.head != l.base.commit {
+		log := []string{"log", "-z", "--format=%s", "--max-count=100", l.head}
+		if l.base.commit != "" {
+			log = append(log, "^"+l.base.commit)
+		}
+		f.NewCommits = must(l.view.names(log...))
+		l.commits = l.differing(l.orEmpty(l.base.commit), l.head)
 	}
-	f.NewCommits = must(l.view.names(log...))
-	l.commits = l.differing(cmp.Or(l.base.commit, l.empty), l.head)
 	for _, d := range l.diff(l.head, l.tree) {
-		if !(d.Kind == verify.Added && slices.Contains(l.ignored, d.Path)) && !project.Byproduct(d.Path) {
+		if !(d.Kind == verify.Added && slices.Contains(l.programs, d.Path)) && !project.Byproduct(d.Path) {
 			f.Uncommitted = append(f.Uncommitted, d.Path)
 		}
 	}
