@@ -112,7 +112,7 @@ func TestNewRepositoryInside(t *testing.T) {
 	r := newRepo(t)
 	base := r.commit("base")
 	r.write("nested/n.go", "package n\n")
-	(&repo{t, r.path("nested")}).git("init", "-q")
+	(&repo{t, r.path("nested")}).init()
 	(&repo{t, r.path("nested")}).commit("n")
 	facts := r.look(verify.Query{Baseline: base, Paths: []string{"nested/n.go"}})
 	assert.Equal(t, "exists met added nested/n.go", fact(facts.Files[0]))
