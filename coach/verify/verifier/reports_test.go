@@ -65,7 +65,10 @@ func shell(t *testing.T, dir, script string) string {
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a",
-		"GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
+		"GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org",
+		// No processes and files that no test needs.
+		"GIT_TEMPLATE_DIR=", "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_KEY_1=core.logAllRefUpdates", "GIT_CONFIG_VALUE_1=false")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", script, out)
 	return strings.TrimSpace(string(out))
@@ -80,11 +83,11 @@ func (s story) play(t *testing.T) (dir, base, report string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
 		require.NoError(t, os.WriteFile(full, []byte(text), 0o644))
 	}
-	shell(t, dir, "git init -qb main; git add -A; git commit -qm begin")
+	begin := "git init -qb main; git add -A; git commit -qm begin\n"
 	if s.before != "" {
-		shell(t, dir, s.before+"\ngit add -A; git commit -qm before")
+		begin += s.before + "\ngit add -A; git commit -qm before\n"
 	}
-	base = shell(t, dir, "git rev-parse HEAD")
+	base = shell(t, dir, begin+"git rev-parse HEAD")
 	shell(t, dir, s.do)
 	report = regexp.MustCompile(`\{git:(.*?)\}`).ReplaceAllStringFunc(s.report, func(m string) string {
 		return shell(t, dir, "git rev-parse --short "+strings.TrimSuffix(strings.TrimPrefix(m, "{git:"), "}"))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -40,17 +41,43 @@ type work struct {
 	base string
 }
 
-// begin makes a repository with a test that passes, and one that fails.
+// first is the repository in which the work begins.
+var first struct {
+	sync.Once
+	files fstest.MapFS
+	base  string
+}
+
+// begin makes a repository with a test that passes. Git makes the first, and the others are copies.
 func begin(t *testing.T) *work {
 	t.Helper()
 	needs(t, "git", "sh")
 	w := &work{t: t, dir: t.TempDir()}
-	w.write("check.sh", check)
-	w.write("greet.txt", "Hello\n")
-	w.write("tests/greets.sh", "grep -q Hello greet.txt\n")
-	w.write(".gitignore", "*.log\n")
-	shell(t, w.dir, "git init -qb main")
-	w.commit()
+	first.Do(func() {
+		w := &work{t: t, dir: t.TempDir()}
+		w.write("check.sh", check)
+		w.write("greet.txt", "Hello\n")
+		w.write("tests/greets.sh", "grep -q Hello greet.txt\n")
+		w.write(".gitignore", "*.log\n")
+		shell(t, w.dir, "git init -qb main")
+		w.commit()
+		first.files, first.base = fstest.MapFS{}, w.base
+		require.NoError(t, fs.WalkDir(os.DirFS(w.dir), ".", func(name string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			file := &fstest.MapFile{Mode: fs.ModeDir | 0o755}
+			if !e.IsDir() {
+				text, err := os.ReadFile(filepath.Join(w.dir, name))
+				require.NoError(t, err)
+				file = &fstest.MapFile{Mode: 0o644, Data: text}
+			}
+			first.files[name] = file
+			return nil
+		}))
+	})
+	require.NoError(t, os.CopyFS(w.dir, first.files))
+	w.base = first.base
 	return w
 }
 
