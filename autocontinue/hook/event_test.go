@@ -106,15 +106,16 @@ func TestEvents(t *testing.T) {
 // An event that cannot be read is an error that quotes nothing of it, and the host goes on.
 func TestUnreadableEvents(t *testing.T) {
 	goesOn := map[Host]string{Gemini: `{"decision":"allow"}`, Cursor: `{"continue":true}`}
+	large := strings.Repeat(" ", 64<<20+1)
 	for _, host := range Hosts() {
 		for event, want := range map[string]string{
-			"":                            "it is empty",
-			`[]`:                          "it is not a JSON object",
-			`"secret"`:                    "it is not a JSON object",
-			`{"session_id":"secret`:       "it is not valid JSON, at byte 21 of 21",
-			`{} secret`:                   "it is not valid JSON, at byte 4 of 9",
-			`{"secret":1}`:                "",
-			strings.Repeat(" ", 64<<20+1): "it is larger than 64 MiB",
+			"":                      "it is empty",
+			`[]`:                    "it is not a JSON object",
+			`"secret"`:              "it is not a JSON object",
+			`{"session_id":"secret`: "it is not valid JSON, at byte 21 of 21",
+			`{} secret`:             "it is not valid JSON, at byte 4 of 9",
+			`{"secret":1}`:          "",
+			large:                   "it is larger than 64 MiB",
 		} {
 			out, err := Run(t.Context(), host, []byte(event), Config{})
 			require.ErrorIs(t, err, ErrEvent, "%s %.40q", host, event)
