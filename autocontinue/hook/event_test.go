@@ -106,7 +106,6 @@ func TestEvents(t *testing.T) {
 // An event that cannot be read is an error that quotes nothing of it, and the host goes on.
 func TestUnreadableEvents(t *testing.T) {
 	goesOn := map[Host]string{Gemini: `{"decision":"allow"}`, Cursor: `{"continue":true}`}
-	large := strings.Repeat(" ", 64<<20+1)
 	for _, host := range Hosts() {
 		for event, want := range map[string]string{
 			"":                      "it is empty",
@@ -115,7 +114,6 @@ func TestUnreadableEvents(t *testing.T) {
 			`{"session_id":"secret`: "it is not valid JSON, at byte 21 of 21",
 			`{} secret`:             "it is not valid JSON, at byte 4 of 9",
 			`{"secret":1}`:          "",
-			large:                   "it is larger than 64 MiB",
 		} {
 			out, err := Run(t.Context(), host, []byte(event), Config{})
 			require.ErrorIs(t, err, ErrEvent, "%s %.40q", host, event)
@@ -127,6 +125,10 @@ func TestUnreadableEvents(t *testing.T) {
 			assert.Equal(t, goesOn[host]+"\n", string(out))
 		}
 	}
+	out, err := Run(t.Context(), Claude, bytes.Repeat([]byte(" "), 64<<20+1), Config{})
+	require.ErrorIs(t, err, ErrEvent)
+	assert.ErrorContains(t, err, "it is larger than 64 MiB")
+	assert.Equal(t, "{}\n", string(out))
 	for event, want := range map[string]string{
 		`{"hook_event_name":"Stop","session_id":7}`:                                  `"session_id" has another`,
 		`{"hook_event_name":"Stop","session_id":"s","stop_hook_active":"no"}`:        `"stop_hook_active" has another`,
@@ -140,7 +142,7 @@ func TestUnreadableEvents(t *testing.T) {
 		require.ErrorIs(t, err, ErrEvent)
 		assert.Contains(t, err.Error(), "the event cannot be used: "+want)
 	}
-	_, err := Run(t.Context(), Cursor, []byte(`{"hook_event_name":"stop","conversation_id":"s","loop_count":1.5}`),
+	_, err = Run(t.Context(), Cursor, []byte(`{"hook_event_name":"stop","conversation_id":"s","loop_count":1.5}`),
 		Config{})
 	assert.EqualError(t, err, `the event cannot be used: "loop_count" has another type than documented`)
 }
