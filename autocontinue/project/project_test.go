@@ -85,7 +85,7 @@ func TestTheFolderCountsAsLongAsItIsAsAllowed(t *testing.T) {
 		"a removed file":       func() { require.NoError(t, os.Remove(filepath.Join(root, ".sidecoach/coach/en.txt"))) },
 		"another name":         func() { rename(t, root, ".sidecoach/coach/en.txt", ".sidecoach/coach/de.txt") },
 		"the folder is gone":   func() { require.NoError(t, os.RemoveAll(filepath.Join(root, ".sidecoach"))) },
-		"a huge file":          func() { write(t, root, ".sidecoach/lexicon/en.txt", strings.Repeat("x", 10<<20)) },
+		"a huge file":          func() { write(t, root, ".sidecoach/lexicon/en.txt", strings.Repeat("x", 1<<20+1)) },
 		"a link out of it":     func() { link(t, "/etc/hosts", root, ".sidecoach/coach/de.txt") },
 		"a link in its place":  func() { rename(t, root, ".sidecoach", "other"); link(t, "/etc", root, ".sidecoach") },
 		"a pipe":               func() { pipe(t, root, ".sidecoach/coach/fr.txt") },
@@ -140,7 +140,7 @@ func TestAFolderThatCannotBeRead(t *testing.T) {
 	}{
 		"none": {func(string) {}, "file does not exist"},
 		"a huge file": {func(root string) {
-			write(t, root, ".sidecoach/lexicon/en.txt", strings.Repeat("x", 10<<20))
+			write(t, root, ".sidecoach/lexicon/en.txt", strings.Repeat("x", 1<<20+1))
 		}, "larger than 1024 kB together: .sidecoach/lexicon/en.txt"},
 		"a link": {func(root string) {
 			write(t, root, ".sidecoach/a", "")

@@ -105,7 +105,7 @@ func TestPageOfAComparison(t *testing.T) {
 // Of a huge text the start and the end are shown.
 func TestPageOfAHugeText(t *testing.T) {
 	c := said("a", "question", "")
-	c.Input.Text = "START " + strings.Repeat("ü middle ", 1<<20) + " END?"
+	c.Input.Text = "START " + strings.Repeat("ü middle ", 1<<17) + " END?"
 	judge := classify.ClassifierFunc(func(_ context.Context, in classify.Input) (classify.Result, error) {
 		return classify.Result{Type: classify.Error, Signals: []classify.Signal{
 			{Kind: classify.SignalQuestion, Start: len(in.Text) - 4, End: len(in.Text), Weight: 2}}}, nil

@@ -24,7 +24,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err)
 	some := filepath.Join(t.TempDir(), "some.jsonl")
 	lines := strings.SplitAfter(string(all), "\n")
-	require.NoError(t, os.WriteFile(some, []byte(strings.Join(lines[:40], "")), 0o600))
+	require.NoError(t, os.WriteFile(some, []byte(strings.Join(lines[:15], "")), 0o600))
 	var out, errs strings.Builder
 	require.Zero(t, run(t.Context(), []string{"-cases", some, "-each", "1ms", "-price", "1, 0.5, 2"}, &out, &errs),
 		errs.String())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -64,7 +65,12 @@ func serve(t *testing.T, with ...func(*Config, *limits)) *fixture {
 	cfg.limits = l
 	d.console, err = New(cfg)
 	require.NoError(t, err)
-	d.server = httptest.NewServer(d.console)
+	d.server = httptest.NewUnstartedServer(d.console)
+	d.server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		require.NoError(t, conn.(*net.TCPConn).SetWriteBuffer(64<<10)) // it holds megabytes otherwise
+		return ctx
+	}
+	d.server.Start()
 	t.Cleanup(func() {
 		require.NoError(t, d.console.Close())
 		d.server.Close()

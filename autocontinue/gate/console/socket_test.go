@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -97,18 +99,26 @@ func TestPageThatWasAwayTooLongBeginsAnew(t *testing.T) {
 // A page that doesn't read is dropped; meanwhile the session and the others go on.
 func TestSlowPageIsDroppedAndHindersNobody(t *testing.T) {
 	d := serve(t, func(_ *Config, l *limits) { l.write = 4 * time.Second })
-	slow := d.open(d.enter("slow"), "")
+	client := d.enter("slow")
+	client.Transport = &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err == nil {
+			err = conn.(*net.TCPConn).SetReadBuffer(4096) // it takes megabytes otherwise
+		}
+		return conn, err
+	}}
+	slow := d.open(client, "")
 	slow.next() // and nothing more
 	quick := d.open(d.enter("ann"), "")
 	quick.until("settings")
 	long := strings.Repeat("word ", 3000)
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		for quick.seq < 1000 {
+		for quick.seq < 200 {
 			quick.next()
 		}
 	})
-	for i := range 1000 { // more than the buffers of a connection take
+	for i := range 200 { // more than the buffers of a connection take
 		d.stage(fmt.Sprint("r", i), long)
 	}
 	reading.Wait()

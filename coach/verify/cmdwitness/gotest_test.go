@@ -85,7 +85,7 @@ func TestEventsAreBounded(t *testing.T) {
 	assert.Equal(t, maxNames, e.names)
 
 	e = &events{packages: map[string]*goPackage{}}
-	for range 20_000 {
+	for range 3_000 {
 		_, _ = e.Write([]byte(line("output", "TestA", strings.Repeat("y", 100)) +
 			`{"Action":"build-output","Output":"error\n"}` + "\nnoise\n"))
 	}
