@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // waitLimit is how long a test waits for what must come; it is no measure of anything.
 const waitLimit = 60 * time.Second
 
-// chromium starts a browser of the test's own, or skips the test where there is none.
+// chromium opens a window of the test's own, or skips the test where there is no browser.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -40,8 +41,29 @@ func chromium(t *testing.T) context.Context {
 		t.Skip("there is no chromium or chrome on this machine: install one (on Debian: apt-get install chromium) to " +
 			"run the tests of the page")
 	}
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()),
+	shared.Do(func() {
+		shared.profile, shared.err = os.MkdirTemp("", "chromium-")
+		if shared.err == nil {
+			shared.ctx, shared.cancel = launch(program, shared.profile)
+			shared.err = chromedp.Do(shared.ctx)
+		}
+	})
+	require.NoError(t, shared.err, "start the browser")
+	return window(t, shared.ctx)
+}
+
+// shared is the browser of all tests: one takes seconds to start.
+var shared struct {
+	sync.Once
+	ctx     context.Context
+	cancel  context.CancelFunc
+	profile string
+	err     error
+}
+
+func launch(program, profile string) (context.Context, context.CancelFunc) {
+	allocator, end := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(program), chromedp.UserDataDir(profile),
 		chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
@@ -49,13 +71,28 @@ func chromium(t *testing.T) context.Context {
 		chromedp.Flag("disable-backgrounding-occluded-windows", true),
 		chromedp.Flag("disable-background-timer-throttling", true), chromedp.WSURLReadTimeout(waitLimit),
 	)
-	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
+	return ctx, func() {
 		chromedp.Cancel(ctx) // waits, so that the profile can be removed
 		cancel()
-	})
-	require.NoError(t, chromedp.Do(ctx), "start the browser")
+		end()
+	}
+}
+
+// closeBrowser ends the browser, if a test started it.
+func closeBrowser() {
+	if shared.cancel != nil {
+		shared.cancel()
+		os.RemoveAll(shared.profile)
+	}
+}
+
+// window opens a window with cookies and storage of its own.
+func window(t *testing.T, browser context.Context) context.Context {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Do(ctx), "open a window")
 	return ctx
 }
 
@@ -65,15 +102,12 @@ type tab struct {
 	ctx context.Context
 }
 
-// enter opens a link: in the browser's first window, or apart, in a window with cookies of its own.
+// enter opens a link: in the test's first window, or apart, in another one with cookies of its own.
 func enter(t *testing.T, browser context.Context, link string, apart bool) *tab {
 	t.Helper()
 	ctx := browser
 	if apart {
-		var cancel context.CancelFunc
-		ctx, cancel = chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
-		t.Cleanup(cancel)
-		require.NoError(t, chromedp.Do(ctx), "open a window")
+		ctx = window(t, browser)
 	}
 	p := &tab{t, ctx}
 	p.run(chromedp.Navigate(link))

@@ -461,11 +461,8 @@ func fieldsOfAForm(t *testing.T, p *tab) {
 
 func TestNotifications(t *testing.T) {
 	s := serve(t)
-	browser := chromium(t)
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithNewWindow(true))
-	t.Cleanup(cancel)
+	ctx := chromium(t)
 	p := &tab{t, ctx}
-	require.NoError(t, chromedp.Do(ctx))
 	// A browser that asks, and a person who looks elsewhere.
 	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument,
 		page.AddScriptToEvaluateOnNewDocumentParams{Source: `
