@@ -115,6 +115,9 @@ func measure(t *testing.T, cases []testCase) figures {
 
 // Over the cases on which the weights were fitted the heuristic keeps what it has reached.
 func TestFittedCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	f := measure(t, loadCases(t, "cases/*.jsonl"))
 	assert.GreaterOrEqual(t, f.right, 0.88)
 	assert.LessOrEqual(t, f.wrongContinues, 0.02)

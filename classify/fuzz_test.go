@@ -16,6 +16,9 @@ import (
 // the text at character boundaries, the same answer twice, and nothing that an added fence changes in the agent's
 // voice.
 func FuzzClassify(f *testing.F) {
+	if testing.Short() {
+		f.Skip("long under the race detector, and of one goroutine")
+	}
 	for i, c := range loadCases(f, "cases/*.jsonl") {
 		if sweep || i%5 == 0 {
 			f.Add(c.Input.Text, c.Input.Request)
@@ -145,6 +148,9 @@ func FuzzLexicon(f *testing.F) {
 // FuzzLayout holds the verdict to what can be seen: line breaks of another kind, blank lines and trailing spaces
 // never change it.
 func FuzzLayout(f *testing.F) {
+	if testing.Short() {
+		f.Skip("long under the race detector, and of one goroutine")
+	}
 	for i, c := range loadCases(f, "cases/*.jsonl") {
 		if i%20 == 0 { // TestVerdictIgnoresLayout has more
 			f.Add(c.Input.Text)

@@ -520,6 +520,9 @@ func TestReasonOfErrors(t *testing.T) {
 
 // Of a text that is too long the end is read, and the verdict is unsure.
 func TestReadsTheEndOfALongText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	claim := "Fixed the parser. All tests pass."
 	for name, text := range map[string]string{
 		"lines":    strings.Repeat("The cache is keyed by user.\n", 1<<16) + "\n" + claim,

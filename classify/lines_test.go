@@ -134,6 +134,9 @@ func TestSentences(t *testing.T) {
 
 // The sentences of any text are in order, apart and not empty, and leave out nothing that a human reads but markers.
 func TestSentencesCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, c := range loadCases(t, "cases/*.jsonl") {
 		end := 0
 		for _, s := range Sentences(c.Input.Text) {

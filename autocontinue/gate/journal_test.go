@@ -68,6 +68,9 @@ func TestLines(t *testing.T) {
 }
 
 func TestDamagedLinesAreNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	d := sampleJournal(t)
 	whole := lines(d.log.String())
 	for n := range whole {

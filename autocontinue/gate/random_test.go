@@ -109,6 +109,9 @@ func (r random) step() error {
 }
 
 func TestReplayAtAnyCutEqualsTheLiveSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	seen := make(map[any]int)
 	for seed := range uint64(50) {
 		r := random{rand.New(rand.NewPCG(seed, 1)), nil}

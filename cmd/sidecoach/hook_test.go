@@ -90,6 +90,9 @@ func TestHookPanics(t *testing.T) {
 }
 
 func TestHookInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, tt := range []struct {
 		stdin io.Reader
 		want  string
@@ -217,6 +220,9 @@ func TestHookWorksWhereTheAgentDoes(t *testing.T) {
 // Cursor runs a hook of the user's and one of the project's, and what they answer comes back as a prompt: however
 // often they are told of it, it is no prompt of the human's, and the loop ends at the cap.
 func TestCursorHookInstalledTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for _, installed := range []int{1, 2, 3} {
 		dir := t.TempDir()
 		event := func(name, generation string, fields map[string]any) (message string) {

@@ -76,6 +76,9 @@ func journalOf(t *testing.T, dir string) []entry {
 
 // The journal keeps what the classifier was asked or, where it was not, what it would have been asked.
 func TestKeepText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	state := t.TempDir()
 	keep := func(text string, args ...string) entry {
 		t.Helper()
