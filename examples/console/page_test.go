@@ -279,11 +279,11 @@ func TestHostileDraftIsText(t *testing.T) {
 	assert.Contains(t, draft, "<script>document.title='owned'</script>")
 	assert.Contains(t, draft, `\u202etxt.exe\u202c and \u200bhidden\u200b, \x1b[2Jcleared.`)
 	assert.NotContains(t, draft, "\u202e")
-	p.has("#card", "You see the first 64 KB of 5.0 MB.")
+	p.has("#card", "You see the first 64 KB of 2.0 MB.")
 	p.has("#card [data-action=approve]", "Show all to approve")
 	p.picture("hostile-1280-light")
 	p.do(`document.querySelector("#card [data-action=approve]").click()`)
-	p.wait(`document.querySelector("#card pre").textContent.length > 5000000`)
+	p.wait(`document.querySelector("#card pre").textContent.length > 2000000`)
 	p.has("#card [data-action=approve]", "Scroll down to approve")
 	p.do(`document.querySelector(".work").scrollTo(0, 1e9)`)
 	p.decide("approve", "", "")
@@ -292,7 +292,7 @@ func TestHostileDraftIsText(t *testing.T) {
 	assert.NotContains(t, p.eval("document.title"), "owned")
 	assert.Less(t, len(p.text("#messages")), 10_000, "the chat shows the beginning")
 	p.do(`document.querySelector("#messages .agent button").click()`)
-	p.wait(`document.querySelector("#messages .agent .text").textContent.length > 5000000`)
+	p.wait(`document.querySelector("#messages .agent .text").textContent.length > 2000000`)
 }
 
 func TestKeysDoNothingWhileTyping(t *testing.T) {
