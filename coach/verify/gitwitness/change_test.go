@@ -77,6 +77,8 @@ func TestSparseCheckout(t *testing.T) {
 	require.Len(t, facts.Unseen, 1)
 	assert.Contains(t, facts.Unseen[0], "it is a sparse checkout")
 	assert.Equal(t, "unverified", fact(facts.Files[0]))
+	r.git("sparse-checkout", "disable")
+	assert.Empty(t, r.look(verify.Query{Baseline: base}).Unseen)
 }
 
 func TestSubmodules(t *testing.T) {
