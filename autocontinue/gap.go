@@ -119,7 +119,7 @@ func fingerprint(text string) digest {
 		return blankFingerprint
 	}
 	text = strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, plaintext.Clean(text)) // ς is σ
-	text = lineNumbers.ReplaceAllString(text, "$1$2 "+mark+" ")
+	text = lineNumbers().ReplaceAllString(text, "$1$2 "+mark+" ")
 	text = volatile().ReplaceAllString(text, " "+mark+" ")
 	var spaced strings.Builder
 	for _, r := range text {
@@ -149,8 +149,10 @@ const mark = "\x01"
 
 // lineNumbers and volatile match text in lower case.
 var (
-	lineNumbers = regexp.MustCompile(`(\w\.[a-z]\w{0,4})(?::\d+(?::\d+)?\b|\(\d+(?:,\d+)?\)|#l\d+\b)|` +
-		`\b(line|ln|col|column)\s+\d+(?:[-–]\d+)?\b`)
+	lineNumbers = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(\w\.[a-z]\w{0,4})(?::\d+(?::\d+)?\b|\(\d+(?:,\d+)?\)|#l\d+\b)|` +
+			`\b(line|ln|col|column)\s+\d+(?:[-–]\d+)?\b`)
+	})
 	volatile = sync.OnceValue(func() *regexp.Regexp {
 		const (
 			uuid  = `(?:[a-z]+_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
@@ -161,7 +163,7 @@ var (
 		)
 		return regexp.MustCompile(`\b(?:` + uuid + `|` + date + `|` + clock + `|` + took + `)\b`)
 	})
-	mixed = regexp.MustCompile(`^(?:\d+\D+){2}\d|^(?:\D+\d+){2}\D`)
+	mixed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d+\D+){2}\d|^(?:\D+\d+){2}\D`) })
 )
 
 // isGenerated reports whether a word is a hash or a generated ID: many digits, or mixed as nobody names a thing.
@@ -174,5 +176,5 @@ func isGenerated(w string) bool {
 		return false
 	}
 	isHex := strings.Trim(strings.TrimPrefix(w, "0x"), digits+"abcdef") == ""
-	return isHex && len(w) >= 7 || len(w) >= 6 && mixed.MatchString(w)
+	return isHex && len(w) >= 7 || len(w) >= 6 && mixed().MatchString(w)
 }

@@ -52,7 +52,7 @@ func TestEvalHelpExplainsEachFigure(t *testing.T) {
 func TestLogHelpExplainsEachCode(t *testing.T) {
 	help, errs, status := sidecoach(t, strings.NewReader(""), "log", "--help")
 	require.Zero(t, status, errs)
-	table, err := os.ReadFile("../../autocontinue/decision.go")
+	table, err := os.ReadFile("../../autocontinue/decide.go")
 	require.NoError(t, err)
 	reasons := regexp.MustCompile(`(?m)^\t"(\w+)": +\{(?:Deliver|Continue|Suppress), `).FindAllSubmatch(table, -1)
 	require.NotEmpty(t, reasons)
