@@ -29,7 +29,7 @@ import (
 	"github.com/sidecoach/sidecoach/autocontinue/hook"
 )
 
-// Any number of processes may be told of one pause, by settings of the user, the project and others: they give one
+// Four processes may be told of one pause, by settings of the user, the project, the machine and a plugin: they give one
 // answer.
 func TestManyHooksOnOnePause(t *testing.T) {
 	dir := t.TempDir()
