@@ -82,28 +82,26 @@ var fileTypes = sync.OnceValue(func() fileTable {
 	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}, map[string]string{},
 		map[string]*regexp.Regexp{}}
 	for line := range strings.Lines(fileTableText) {
-		kind, names, ok := strings.Cut(line, ":")
+		head, text, ok := strings.Cut(line, ":")
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if kind, ok := strings.CutPrefix(kind, "says "); ok {
-			t.says[kind] = regexp.MustCompile(strings.TrimSpace(names))
-			continue
-		}
-		if extension, ok := strings.CutPrefix(kind, "tests "); ok {
-			t.tests[extension] = strings.TrimSpace(names)
-			continue
-		}
-		if tools, ok := strings.CutPrefix(kind, "tool "); ok {
-			for _, tool := range strings.Fields(tools) {
-				t.tools[tool] = strings.Fields(names)
+		kind, of, _ := strings.Cut(head, " ")
+		switch list := strings.Fields(text); kind {
+		case "says":
+			t.says[of] = regexp.MustCompile(strings.TrimSpace(text))
+		case "tests":
+			t.tests[of] = strings.TrimSpace(text)
+		case "tool":
+			for tool := range strings.FieldsSeq(of) {
+				t.tools[tool] = list
 			}
-			continue
-		}
-		for _, name := range strings.Fields(names) {
-			if kind == "word" {
+		case "word":
+			for _, name := range list {
 				t.words[name] = true
-			} else {
+			}
+		default:
+			for _, name := range list {
 				t.kinds[name] = kind
 			}
 		}
