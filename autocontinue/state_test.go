@@ -151,7 +151,7 @@ func TestStateSize(t *testing.T) {
 	}
 	typical := size(x.s)
 	t.Logf("typical: %d bytes", typical)
-	assert.Less(t, typical, 64<<20/10_000, "10,000 sessions take 64 MB")
+	assert.Less(t, typical, 4500, "about 4 kB")
 
 	full := turn{ID: digestOf("turn", "t")}
 	for i := range maxClosed {

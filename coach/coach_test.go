@@ -185,9 +185,9 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"edited tests", rejected, edit("a_test.go", "web/login.spec.ts", "tests/x.py"), "tests"},
 		{"edited styles", rejected, edit("a.css", "b.tsx", "c.ts"), "interface"},
 		{"edited configuration", rejected, edit("app.yaml", "README.md"), "config"},
-		{"edited dependencies", rejected, edit("go.mod", "app.yaml"), "build"},
+		{"edited dependencies", rejected, edit("go.mod", "app.yaml"), "any"},
 		{"edited documents", rejected, Context{Work: classify.Work{Edited: classify.EditedDocs}}, "docs"},
-		{"edited Makefile", rejected, edit("Makefile"), "build"},
+		{"edited Makefile", rejected, edit("Makefile"), "any"},
 		{"named code", rejected, Context{Text: "Fixed `src/a.py:12` and docs/b.md."}, "any"},
 		{"named on Windows", rejected, Context{Text: `Fixed C:\x\Cart.cs.`}, "any"},
 		{"a library is not a file", rejected, Context{Text: "Switched to Node.js and Vue.js."}, "any"},
@@ -234,7 +234,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a patch of an unknown file", rejected, Context{Text: "Here:\n```diff\n+x := 1\n```"}, "any"},
 		{"metadata is no style", rejected, Context{Text: "Set `priority: 0` in the rule `first-rule`."}, "any"},
 		{"dependencies of a script", found("Pinned requests in requirements.txt.", "claim/edit/Pinned"),
-			Context{Text: "Pinned requests in requirements.txt."}, "config"},
+			Context{Text: "Pinned requests in requirements.txt."}, "any"},
 		{"a configuration to come", rejected, Context{Text: "Next is _config.yml."}, "any"},
 		{"a name space", rejected, Context{Text: "Moved off System.Text.Json."}, "any"},
 		{"an extension is no style", rejected, Context{Text: "Removed Panel.meta, so no `.meta` is left."}, "any"},
@@ -293,20 +293,6 @@ func TestNothingIsSaidBesideAResult(t *testing.T) {
 	for _, text := range []string{"Fixed a.go.\nAll tests pass: ok a 0.4s", "Fixed a.go.\nAll tests pass:\n\n```\nok a\n```"} {
 		f, _ := collect(found(text, "claim/tests/All tests pass"), Context{Text: text})
 		assert.Equal(t, []string{"", "", "command"}, []string{f.Finding, f.Quote, f.Ask}, text)
-	}
-}
-
-// A dry run shows a new target of a Makefile, and git lists what it ignores.
-func TestCommandOfTheChangedFile(t *testing.T) {
-	for _, c := range []struct{ file, text, want string }{
-		{"Makefile", "Added a `release` target that packs the binary.", "make -n release"},
-		{"sub/Makefile", "There is a new target `docs-html`.", "make -n docs-html"},
-		{"Makefile", "The binary is stripped now.", ""},
-		{"build.gradle", "Added a `release` target.", ""},
-	} {
-		f, _ := collect(rejected, Context{Text: c.text,
-			Work: classify.Work{Edited: classify.EditedCode, Files: []string{c.file}}})
-		assert.Equal(t, c.want, f.Command, c.text)
 	}
 }
 

@@ -3,6 +3,7 @@ package coach
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
@@ -171,18 +172,20 @@ func commandsIn(text string) []string {
 // sources are the request and the plan. A classifier's message may repeat what they contain outside a clause that
 // denies it or only mentions it.
 type sources struct {
-	lines    [][]word // each line twice: as a shell and as a person reads it
-	commands [][]word // that the output names
+	lines    [][]word        // each line twice: as a shell and as a person reads it
+	commands func() [][]word // that the output names
 }
 
 // maxVouching is how many items of the plan are read, each up to its share of maxRead.
 const maxVouching = 64
 
 func newSources(in Context) *sources {
-	s := &sources{}
-	for _, command := range commandsIn(in.Text) {
-		s.commands = append(s.commands, tokens(folded(command)))
-	}
+	s := &sources{commands: sync.OnceValue(func() (list [][]word) {
+		for _, command := range commandsIn(in.Text) {
+			list = append(list, tokens(folded(command)))
+		}
+		return list
+	})}
 	if !plaintext.IsOurs(in.Request) {
 		s.add(in.Request, maxRead)
 	}
@@ -197,7 +200,7 @@ func newSources(in Context) *sources {
 
 // named reports whether the output names the command ws.
 func (s *sources) named(ws []word) bool {
-	return slices.ContainsFunc(s.commands, func(c []word) bool { return same(c, ws) })
+	return slices.ContainsFunc(s.commands(), func(c []word) bool { return same(c, ws) })
 }
 
 // vouch reports whether a source contains the words ws, in a clause that neither denies them nor only mentions them.

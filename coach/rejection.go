@@ -74,7 +74,7 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	case "", "unchecked":
 		bare := f.Finding == "" && fitting == "any" && !slices.Contains(stated, classify.ClaimTests) // it may have no tests
 		if len(checks) == 0 && !bare && f.Criterion == "" && f.Hint == "" {
-			checks = work.own(fitting, in.Text)
+			checks = work.own(fitting)
 		}
 	}
 	f.Ask = f.ask(fitting, checks)

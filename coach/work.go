@@ -120,7 +120,6 @@ var (
 		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|outline|transition|transform|font|text|max|min)` +
 		`[a-z-]*: ?[\w#.%-]+;?$`)
 	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
-	targets     = compiled("`(\\w[\\w-]*)` (?:make )?target\\b|\\btarget:? `(\\w[\\w-]*)`")
 	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
 )
 
@@ -129,7 +128,6 @@ type changes struct {
 	weight     map[string]int  // of different files by kind; one in a line that claims something weighs more
 	extensions map[string]bool // of code and interface
 	first      string          // the kind of the first file
-	makefile   bool            // one of them is a Makefile
 	seen       bool            // the host saw the edits
 	styles     bool            // no file is known, and the text shows styles
 	code       bool            // the text shows code or names in code
@@ -174,7 +172,6 @@ func (c *changes) add(file string, weight int, seen map[string]bool) {
 	seen[base] = true
 	c.weight[kind] += weight
 	c.first = cmp.Or(c.first, kind)
-	c.makefile = c.makefile || strings.EqualFold(base, "makefile")
 	if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) {
 		c.extensions[strings.ToLower(path.Ext(base))] = true
 	}
@@ -254,11 +251,9 @@ func (c changes) fitting() string {
 		return "compile"
 	case n["script"] > 0 && n["script"]+n["other"] == code && (settings == 0 || c.first == "script"):
 		return "script"
-	case code > 0:
+	case code+n["build"] > 0:
 		return "any"
-	case n["build"] > 0:
-		return "build"
-	case n["config"] >= claimedWeight && n["data"] == 0, settings > 0 && c.seen:
+	case settings > 0 && c.seen:
 		return "config"
 	case n["docs"] > 0 && settings == n["data"] && n["docs"] >= settings && !c.code, c.docs:
 		return "docs"
@@ -302,15 +297,12 @@ func onlyListing(text string) bool {
 }
 
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
-// language, or a dry run of the target that the text names.
-func (c changes) own(fitting, text string) []check {
-	switch target := targets().FindStringSubmatch(text[max(0, len(text)-maxRead):]); {
-	case fitting == "tests", fitting == "any" && len(c.extensions) > 0:
+// language.
+func (c changes) own(fitting string) []check {
+	if fitting == "tests" || fitting == "any" && len(c.extensions) > 0 {
 		if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
 			return []check{{command, classify.ClaimTests}}
 		}
-	case fitting == "build" && c.makefile && target != nil && unsafe(target[0]) == "":
-		return []check{{"make -n " + cmp.Or(target[1], target[2]), classify.ClaimBuild}}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@
 // # Age
 //
 // A session that nobody used for [Options].MaxAge is removed. Its last use is the date of its file. Each new session
-// looks at the files of its own folder, one of 256. A wrong clock removes nothing that is in use: a session must look
+// looks at a few files of its own folder, one of 256. A wrong clock removes nothing that is in use: a session must look
 // too old twice, with a day between the two looks, and a use in between keeps it.
 //
 // # What cannot be read

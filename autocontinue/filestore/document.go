@@ -257,16 +257,20 @@ func (s *Store) setAside(root *os.Root, name, kind string, why unreadable) error
 	return nil
 }
 
-const minBetween = 24 * time.Hour // two looks that remove a file
+const (
+	maxLooked  = 16             // files that are looked at, for each new file
+	minBetween = 24 * time.Hour // two looks that remove a file
+)
 
-// sweep removes files of a folder that nobody used for MaxAge, by their last change: at the first look a file is
+// sweep removes files of a folder that nobody used for MaxAge, by their last change. It looks at a few: at the first look a file is
 // marked, and removed at one that is a day later. A use in between takes the mark away. The caller holds the lock of
 // the folder's files: they all have the same. What fails is left for the next time.
 func (s *Store) sweep(root *os.Root, dir string) {
 	now := s.opts.Now()
 	isOurs := regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
 	files, _ := fs.ReadDir(root.FS(), dir)
-	for _, f := range files {
+	rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	for _, f := range files[:min(len(files), maxLooked)] {
 		name := dir + "/" + f.Name()
 		info, err := root.Lstat(name)
 		if err != nil || now.Sub(info.ModTime()) <= s.opts.MaxAge || !isOurs.MatchString(f.Name()) {

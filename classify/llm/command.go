@@ -90,6 +90,7 @@ func (c Command) send(ctx context.Context, request Request) (text string, used c
 	if cmd.Path, err = filepath.Abs(cmd.Path); err != nil { // it runs in another folder
 		return fail(err)
 	}
+	cmd.Args[0] = cmd.Path // some programs find their own files by it
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(dir, "empty"), stdout, stderr
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), JudgeMark+"=1")
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes

@@ -32,17 +32,18 @@ func TestMain(m *testing.M) {
 
 // seen is what a fake program saw of its surroundings.
 type seen struct {
-	Args   []string
-	Stdin  string
-	Env    []string
-	Folder []string          // names in the working directory
-	Files  map[string]string // the files named in arguments and environment, and those in the temporary home
+	Program string
+	Args    []string
+	Stdin   string
+	Env     []string
+	Folder  []string          // names in the working directory
+	Files   map[string]string // the files named in arguments and environment, and those in the temporary home
 }
 
 func fakeProgram(how string) {
 	stdin, _ := io.ReadAll(os.Stdin)
 	if file := os.Getenv("FAKE_SEEN"); file != "" {
-		s := seen{Args: os.Args[1:], Stdin: string(stdin), Env: os.Environ(), Files: map[string]string{}}
+		s := seen{Program: os.Args[0], Args: os.Args[1:], Stdin: string(stdin), Env: os.Environ(), Files: map[string]string{}}
 		entries, _ := os.ReadDir(".")
 		for _, e := range entries {
 			s.Folder = append(s.Folder, e.Name())
@@ -128,6 +129,17 @@ func TestCommand(t *testing.T) {
 	wd, err := os.Getwd()
 	require.NoError(t, err)
 	assert.NotContains(t, s.Env, "PWD="+wd)
+}
+
+// A program runs in another folder than it was named in, and may look for its files beside itself.
+func TestProgramOfARelativeName(t *testing.T) {
+	c, saw := judgeBy(t, good, "", func(c *Config) {
+		t.Chdir(filepath.Dir(c.Command.Args[0]))
+		c.Command.Args[0] = "." + string(filepath.Separator) + filepath.Base(c.Command.Args[0])
+	})
+	_, err := c.JSON(t.Context(), question())
+	require.NoError(t, err)
+	assert.True(t, filepath.IsAbs(saw().Program), saw().Program)
 }
 
 func TestCommandsThatFail(t *testing.T) {

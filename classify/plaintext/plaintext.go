@@ -74,7 +74,7 @@ func EscapeSequence(s string) int {
 	if len(s) < 2 || s[0] != '\x1b' {
 		return 0
 	}
-	return len(escapeSequence().FindString(s[:min(len(s), 4096)]))
+	return len(escapeSequence().FindString(s))
 }
 
 const escapeForm = `\x1b(?:\[[0-?]{0,62}[ -/]{0,62}[@-~]|[\]P_^X][^\a\x1b]*(?:\a|\x1b\\))`
@@ -256,9 +256,14 @@ func Disarm(s string) string {
 // TrimPrefix returns s without the prefixes of ours that it begins with, however they are written: the name in
 // brackets, or before a colon. Apply it to cleaned text.
 func TrimPrefix(s string) string {
-	rs := []rune(s)
-	prefixes := namesBefore().FindString(shape(rs))
-	return s[len(string(rs[:len(prefixes)])):]
+	const longest = 4 << 10 // bytes
+	more := len(namesBefore().FindString(shape([]rune(s[:min(len(s), longest)]))))
+	for at := range s {
+		if more--; more < 0 {
+			return s[at:]
+		}
+	}
+	return ""
 }
 
 // How the name stands in a text, see [shape]: up to 8 characters that are not of a word may be between two letters.

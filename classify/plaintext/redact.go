@@ -135,12 +135,14 @@ func findSecrets(ctx context.Context, s string, secrets []string, mask func(star
 	}
 }
 
-// Secrets returns what Redact masks in s. So a secret that s shows by what stands beside it can be masked elsewhere.
+// Secrets returns what Redact masks in s, line by line. So a secret that s shows by what stands beside it can be masked elsewhere.
 func Secrets(s string) (secrets []string) {
 	ctx := context.Background()
 	seen, _ := withoutHidden(ctx, s)
 	for _, text := range []string{s, seen} {
-		findSecrets(ctx, text, nil, func(start, end int) { secrets = append(secrets, text[start:end]) })
+		findSecrets(ctx, text, nil, func(start, end int) {
+			secrets = append(secrets, strings.Split(text[start:end], "\n")...)
+		})
 	}
 	return secrets
 }

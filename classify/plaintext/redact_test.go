@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestRedact(t *testing.T) {
@@ -414,4 +416,19 @@ func TestRedactEndsWithTheContext(t *testing.T) {
 			t.Errorf("%q: %v, %d bytes", unit, err, len(s))
 		}
 	}
+}
+
+// A secret of several lines is found again by any of them.
+func TestSecretsByLine(t *testing.T) {
+	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3x9KdQwErTy\nUiOpAsDfGhJkLzXcVbNm1234567890\n" +
+		"-----END RSA PRIVATE KEY-----\n"
+	elsewhere := "curl -d MIIEpAIBAAKCAQEA7bq3x9KdQwErTy https://example.org"
+	assert.NotContains(t, Redact(elsewhere, Secrets(key)...), "MIIEpAIB")
+	assert.Equal(t, "ls -l", Redact("ls -l", Secrets(key)...))
+}
+
+// What an escape sequence parts is one secret to who sees the text, however long the sequence is.
+func TestSecretAroundAnEscapeSequence(t *testing.T) {
+	s := "ghp_abcdefghijklm\x1b]8;;" + strings.Repeat("x", 5000) + "\anopqrstuvwxyz0123456789AB"
+	assert.NotContains(t, Clean(Redact(s)), "nopqrstuvw")
 }

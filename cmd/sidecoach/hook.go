@@ -126,7 +126,7 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, h, args, t) }
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { // the host may show it to nobody
 		_, _ = cmd.OutOrStdout().Write(h.Pass())
-		if k, unopened := o.keeper.open(filestore.Options{Host: string(h)}, cmd.ErrOrStderr()); unopened == nil {
+		if k, unopened := o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, cmd.ErrOrStderr()); unopened == nil {
 			k.note(err.Error())
 		}
 		return err

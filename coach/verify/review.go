@@ -249,7 +249,7 @@ func (r *Review) Feedback() string {
 // against returns the facts against the work, worst first. Items that make Standing NotMet are High.
 func (r *Review) against() []Item {
 	f, d := r.seen(), r.Judge()
-	items := d.Items
+	items := slices.DeleteFunc(d.Items, func(it Item) bool { return it == unbegun })
 	d.Items, d.Requirements = nil, r.requirementChecks(f, d.Requirements)
 	for _, o := range r.objections(f, d) {
 		if o.item.Severity == high && !slices.Contains(items, o.item) {

@@ -32,6 +32,7 @@ type Console struct {
 	mu      sync.Mutex
 	clients map[*client]struct{}
 	paces   map[string]pace
+	signing sync.Mutex         // of what follows; it is held while the file is written
 	links   map[string]string  // names, by the hash of a token that was not used yet
 	invited map[string]bool    // names
 	valid   map[string]visitor // by the hash of a cookie

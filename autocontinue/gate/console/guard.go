@@ -197,8 +197,8 @@ func (c *Console) Invite(name string) (string, error) {
 		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
 	}
 	token := rand.Text()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.signing.Lock()
+	defer c.signing.Unlock()
 	c.links[hashOf(token)], c.invited[name] = name, true
 	return c.cfg.Path + "/#token=" + token, nil
 }
@@ -223,23 +223,23 @@ func (c *Console) visitor(r *http.Request) (visitor, bool) {
 }
 
 func (c *Console) lookup(hash string) (visitor, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.signing.Lock()
+	defer c.signing.Unlock()
 	v, ok := c.valid[hash]
 	v.hash = hash
 	return v, ok && c.cfg.Now().Before(v.Until) && c.invited[v.Name]
 }
 
 func (c *Console) bearer(token string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.signing.Lock()
+	defer c.signing.Unlock()
 	return c.links[hashOf(token)]
 }
 
 // signIn uses up a token and returns a new cookie, in place of the one that the browser has.
 func (c *Console) signIn(token string, had visitor) (cookie string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.signing.Lock()
+	defer c.signing.Unlock()
 	name, ok := c.links[hashOf(token)]
 	if !ok {
 		return "", problem{"unknown", "This link does not sign anybody in. A link works once: ask the host for a new one."}
@@ -256,8 +256,8 @@ func (c *Console) signIn(token string, had visitor) (cookie string, err error) {
 
 // signOut ends a cookie, also every copy of it, even if that cannot be kept.
 func (c *Console) signOut(v visitor) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.signing.Lock()
+	defer c.signing.Unlock()
 	delete(c.valid, v.hash)
 	return c.saveSignIns(c.valid)
 }

@@ -301,7 +301,7 @@ var (
 
 // isFile reports whether a name or an extension is of a kind of files.txt.
 func isFile(kind, name string) bool {
-	return slices.ContainsFunc(files()[kind], func(row string) bool { return among(" "+row+" ", name) })
+	return slices.ContainsFunc(files()[kind], func(row string) bool { return slices.Contains(strings.Fields(row), name) })
 }
 
 func isPhrase(kind, text string) bool { return slices.Contains(phrases()[kind], text) }

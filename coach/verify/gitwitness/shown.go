@@ -142,7 +142,7 @@ func (v *vocabulary) count(text string) {
 			v.numbers = append(v.numbers, n)
 		} else if name, ok := strings.CutPrefix(m[0], "status"); ok || strings.Contains(name, "_") {
 			codes := lex("HTTPStatus").Words
-			if i := slices.Index(codes, strings.ReplaceAll(name, "_", "")); i >= 0 {
+			if i := slices.Index(codes, strings.ReplaceAll(name, "_", "")); i >= 0 && i%2 == 0 { // a name, not a number
 				n, _ = number(codes[i+1])
 				v.numbers = append(v.numbers, n)
 			}

@@ -99,7 +99,9 @@ func pythonTests(fsys fs.FS) (command []string, by string) {
 // scripts returns the scripts of package.json, nil if it cannot be read.
 func scripts(text string) map[string]string {
 	var p struct{ Scripts map[string]string }
-	_ = json.Unmarshal([]byte(text), &p)
+	if json.Unmarshal([]byte(text), &p) != nil {
+		return nil
+	}
 	return p.Scripts
 }
 
