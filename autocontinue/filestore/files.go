@@ -262,9 +262,9 @@ const (
 	minBetween = 24 * time.Hour // two looks that remove a file
 )
 
-// sweep removes files of a folder that nobody used for MaxAge, by their last change. It looks at a few: at the first look a file is
-// marked, and removed at one that is a day later. A use in between takes the mark away. The caller holds the lock of
-// the folder's files: they all have the same. What fails is left for the next time.
+// sweep removes files of a folder that nobody used for MaxAge, by their last change. It looks at a few: at the first
+// look a file is marked, and removed at one that is a day later. A use in between takes the mark away. The caller holds
+// the lock of the folder's files: they all have the same. What fails is left for the next time.
 func (s *Store) sweep(root *os.Root, dir string) {
 	now := s.opts.Now()
 	isOurs := regexp.MustCompile(`^[0-9a-f]{32}\.(json|tmp)$`)
