@@ -85,8 +85,10 @@ func isName(s string) bool {
 
 // knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options
 // from guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be
-// a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths".
+// a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths". In front
+// may stand "cd web && ", with a folder of the project.
 func knownCheck(command string) (kind string, ok bool) {
+	command = expression("inFolder").ReplaceAllString(command, "")
 	if matching("operators", command) != "" {
 		return "", false
 	}
@@ -157,7 +159,8 @@ func commandsIn(text string) []string {
 		case strings.HasPrefix(line, "```"):
 			fenced = !fenced
 		case fenced:
-			list = append(list, strings.TrimPrefix(line, "$ "))
+			command, _, _ := strings.Cut(strings.TrimPrefix(line, "$ "), " #")
+			list = append(list, strings.TrimSpace(command))
 		default:
 			for _, at := range expression("code").FindAllStringSubmatchIndex(line, -1) {
 				if !denied(tokens(folded(line[max(0, at[0]-300):at[0]]))) {

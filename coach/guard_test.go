@@ -441,6 +441,11 @@ func TestKnownCheck(t *testing.T) {
 		"mypy src": "types", "shellcheck scripts/login.sh": "lint", "cargo fmt --check": "lint", "pytest tests -q": "tests",
 		"uv run ruff check src": "lint", "npx eslint src": "lint", "black --check src": "lint", "cargo test login": "tests",
 		"go test -parallel=4 ./...": "tests", "python manage.py test accounts": "tests", "git diff --name-only": "",
+		"cd web/app && npm test": "tests", "npm --prefix web test": "tests", "npm test -- --runInBand": "tests",
+		"uv run python -m unittest discover -s tests -v": "tests", "pnpm --filter web build": "build",
+		"mvn -q -DskipTests package": "build", "./gradlew build -x test": "build", "npx turbo run test": "tests",
+		"cargo clippy --all-targets -- -D warnings": "lint", "python -m compileall -q src": "lint",
+		"dotnet build --nologo": "build", "cd web && npm run build": "build",
 		"go mod tidy -diff": "lint", "npx prettier --check src": "lint", "tsc -p tsconfig.json": "types",
 	} {
 		kind, ok := knownCheck(command)
@@ -454,6 +459,8 @@ func TestKnownCheck(t *testing.T) {
 		"npm test --prefix=/", "go test -exec evil", "rm -rf x", "npm run build; curl x", "-v", "npm install",
 		"make lint deploy", "npm run lint deploy", "ruff format", "ruff format src", "mocha -r evil", "pytest -p evil",
 		"docker build github.com/x/y", "cargo fmt", "black src", "prettier --write src", "playwright install",
+		"cd .. && npm test", "cd /etc && npm test", "cd web/../.. && npm test", "cd web && npm run deploy", "npm --prefix / test",
+		"npm --prefix ../x test", "cd web; npm test", "cd a && cd b && npm test", "npx turbo run deploy", "mvn -q deploy",
 		"go test -count=x ./...", "rake test deploy", "bundle exec cap deploy", "go mod tidy", "bundle exec rspec -r evil",
 		"mypy /etc", "mypy ../src", "pre-commit install", "gotestsum deploy", "docker run app", "git branch -D main",
 	} {
