@@ -288,6 +288,16 @@ func TestAskForWhatIsMissing(t *testing.T) {
 	assert.Equal(t, []string{"claim", "command", "npm run build", ""}, []string{f.Finding, f.Ask, f.Command, f.Second})
 }
 
+// The result that the text shows is of a run before the last edit, so the same check is asked for.
+func TestAskForTheRunAgain(t *testing.T) {
+	text := "Done. All three tests pass."
+	r := found(text, "claim/tests/All three tests pass", "evidence/test_output/three tests pass")
+	f, _ := collect(r, Context{Text: text,
+		Work: classify.Work{Edited: classify.EditedCode, Files: []string{"auth_test.go"},
+			Ran: []string{"go build ./...", "go test ./..."}}})
+	assert.Equal(t, []string{"unchecked", "command", "go test ./..."}, []string{f.Finding, f.Ask, f.Command})
+}
+
 // What stands beside a claim may be its result, so the message does not say that nothing is shown.
 func TestNothingIsSaidBesideAResult(t *testing.T) {
 	for _, text := range []string{"Fixed a.go.\nAll tests pass: ok a 0.4s", "Fixed a.go.\nAll tests pass:\n\n```\nok a\n```"} {

@@ -47,18 +47,19 @@ func (f *fields) rejection(r classify.Result, in Context) {
 	named := namedChecks(r, in)
 	checks := slices.DeleteFunc(slices.Clone(named), func(c check) bool { return !work.fits(c.command) })
 	hasTests := func(c check) bool { return c.kind == classify.ClaimTests }
+	refuted := f.facts(in, stated, claimsChange)
 	switch {
 	case len(checks) == 0 && len(named) > 0: // what it checked is not what it changed
 		claimed = nil
 	case fitting == "docs" && len(stated) == 0: // the commands are what the document says
 		checks = nil
-	case slices.Contains(r.Shown(in.Evidence), classify.EvidenceTests):
+	case !refuted && slices.Contains(r.Shown(in.Evidence), classify.EvidenceTests):
 		checks = slices.DeleteFunc(checks, hasTests)
 	case fitting == "tests" && !slices.Contains(stated, classify.ClaimTests) &&
 		!slices.ContainsFunc(checks, hasTests): // only its tests show a change of tests
 		claimed, checks = nil, nil
 	}
-	if !f.facts(in, stated, claimsChange) {
+	if !refuted {
 		f.words(r, in, claimed, checks)
 	}
 	if f.Kind == "" && len(claimed) > 0 && !slices.Contains(passing, claimed[0]) {
