@@ -133,10 +133,10 @@ func BuildCoachingMessage(r classify.Result, in Context) Message {
 // cannot check the changed files is left out.
 //
 // The files come from in.Work or else from the output. They are tests, interface, code, code for a compiler, scripts
-// with effects, configuration or documents. What a person looks at is opened; what only its maker's tool opens is not.
-// Without files, any check does. An output that is nothing but edits for another program to apply is asked to read the
-// change and to name the one command that shows it. One that shows code and claims no change is asked to make the
-// change if it was asked for. A file is named only if the host saw its edit.
+// with effects or for another program, configuration or documents. What a person looks at is opened; what only its
+// maker's tool opens is not. Without files, any check does. An output that is nothing but edits for another program to
+// apply is asked to read the change and to name the one command that shows it. One that shows code and claims no
+// change is asked to make the change if it was asked for. A file is named only if the host saw its edit.
 //
 // A quote is one whole sentence of the agent's own prose, of plain words, at most 110 characters long, and it passes
 // the guard. Otherwise there is no quote.

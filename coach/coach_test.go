@@ -210,7 +210,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"a style with a state", rejected, Context{Text: "Removed `outline: none` from `.skip-link:focus`."}, "interface"},
 		{"a syntax check of a script", rejected, Context{Text: "Fixed `install.sh`; `bash -n install.sh` passed."}, "command"},
 		{"a page template", rejected, Context{Text: "Merged the buttons in `bib.liquid`."}, "interface"},
-		{"a check of other files", rejected, Context{Text: "Fixed `init.lua`; `npm test` passes."}, "any"},
+		{"a check of other files", rejected, Context{Text: "Fixed `init.lua`; `npm test` passes."}, "script"},
 		{"a linter that the human " +
 			"names", rejected, Context{Text: "Fixed a.py.", Request: "flake8 says F401"}, "command"},
 		{"a linter that is claimed", found("Fixed a.py, Ruff is clean.", "claim/lint/Ruff is clean"),

@@ -172,7 +172,7 @@ func (c *changes) add(file string, weight int, seen map[string]bool) {
 	seen[base] = true
 	c.weight[kind] += weight
 	c.first = cmp.Or(c.first, kind)
-	if slices.Contains([]string{"code", "compile", "script", "other", "tests", "interface"}, kind) {
+	if slices.Contains([]string{"code", "compile", "script", "tests", "interface"}, kind) {
 		c.extensions[strings.ToLower(path.Ext(base))] = true
 	}
 }
@@ -230,7 +230,7 @@ func (c changes) fitting() string {
 		return "docs"
 	}
 	n := c.weight
-	code := n["code"] + n["script"] + n["compile"] + n["other"]
+	code := n["code"] + n["script"] + n["compile"]
 	settings := n["build"] + n["config"] + n["data"]
 	switch {
 	case (n["app"] > 0 || c.app) && !c.docs:
@@ -249,7 +249,7 @@ func (c changes) fitting() string {
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
-	case n["script"] > 0 && n["script"]+n["other"] == code && (settings == 0 || c.first == "script"):
+	case n["script"] > 0 && n["script"] == code && (settings == 0 || c.first == "script"):
 		return "script"
 	case code+n["build"] > 0:
 		return "any"
