@@ -187,7 +187,7 @@ func TestAskFitsTheWork(t *testing.T) {
 		{"edited configuration", rejected, edit("app.yaml", "README.md"), "config"},
 		{"edited dependencies", rejected, edit("go.mod", "app.yaml"), "any"},
 		{"edited documents", rejected, Context{Work: classify.Work{Edited: classify.EditedDocs}}, "docs"},
-		{"edited Makefile", rejected, edit("Makefile"), "any"},
+		{"edited Makefile", rejected, edit("Makefile"), "script"},
 		{"named code", rejected, Context{Text: "Fixed `src/a.py:12` and docs/b.md."}, "any"},
 		{"named on Windows", rejected, Context{Text: `Fixed C:\x\Cart.cs.`}, "any"},
 		{"a library is not a file", rejected, Context{Text: "Switched to Node.js and Vue.js."}, "any"},
