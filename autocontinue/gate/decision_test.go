@@ -379,7 +379,7 @@ func TestPolicyIsAskedAgain(t *testing.T) {
 			got, err := d.Resolve(d.now, d.decision(it, Approve, ""))
 			require.ErrorIs(t, err, ErrDenied)
 			require.Equal(t, Denied, got.Status)
-			require.Equal(t, byPolicy, got.By)
+			require.Equal(t, ByPolicy, got.By)
 			require.Equal(t, "tool *: deny", got.Rule)
 		}
 		_, err := d.Resolve(d.now, d.decision(it, Deny, ""))

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -174,13 +172,10 @@ func marshal(v any) []byte {
 // digest names a subject. It hashes each field after its length, so that no two subjects have the same bytes.
 func digest(sub Subject) string {
 	b := []byte("sidecoach gate subject 1\n")
-	for _, field := range []string{string(sub.Kind), sub.Thread, sub.Run, sub.Call, sub.Tool} {
+	for _, field := range []string{string(sub.Kind), sub.Thread, sub.Run, sub.Call, sub.Tool, string(sub.Body)} {
 		b = appendText(b, field)
 	}
-	h := sha256.New()
-	h.Write(append(strconv.AppendInt(b, int64(len(sub.Body)), 10), ':'))
-	h.Write(sub.Body)
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
 // likeness is equal for items of one run that ask for the same: calls of the same tool with arguments of the same
@@ -285,8 +280,8 @@ func (i Item) ApprovedBody() json.RawMessage {
 
 // Names in Item.By and Event.By for decisions that no person made.
 const (
-	byPolicy    = "policy"
-	byUnaudited = "unaudited"
+	ByPolicy    = "policy"
+	ByUnaudited = "unaudited"
 )
 
 // Phase is the state of a run, as the package documentation lists them. It is empty for a run that the session does not

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,8 +22,8 @@ func encode(e *Event) []byte {
 	e.Sum = ""
 	data := marshal(e)
 	line := data[:len(data)-len("\"}\n")]
-	sum := sha256.Sum256(append([]byte("sidecoach gate line 1\n"), line[:len(line)-len(`"sum":"`)]...))
-	e.Sum = hex.EncodeToString(sum[:])
+	hashed := append([]byte("sidecoach gate line 1\n"), line[:len(line)-len(`"sum":"`)]...)
+	e.Sum = fmt.Sprintf("%x", sha256.Sum256(hashed))
 	return append(append(line, e.Sum...), "\"}\n"...)
 }
 
@@ -80,11 +79,12 @@ const (
 
 // eventTypes names the event that gives a status to an item of a kind. The empty status is for what starts.
 var eventTypes = map[Kind]map[Status]string{
-	Context: {Pending: "RUN_STAGED", Approved: "RUN_STAGE_APPROVED", Denied: "RUN_STAGE_DENIED", "": "RUN_STARTED"},
+	Context: {Pending: "RUN_STAGED", Approved: "RUN_STAGE_APPROVED", Denied: "RUN_STAGE_DENIED",
+		Expired: itemExpired, Redeemed: itemRedeemed, "": "RUN_STARTED"},
 	Tool: {Pending: "TOOL_CALL_PROPOSED", Approved: "TOOL_CALL_APPROVED", Denied: "TOOL_CALL_DENIED",
-		"": "TOOL_CALL_STARTED"},
+		Expired: itemExpired, Redeemed: itemRedeemed, Done: toolCallResult, "": "TOOL_CALL_STARTED"},
 	Response: {Pending: "ASSISTANT_DRAFT_PROPOSED", Approved: "ASSISTANT_FINAL_APPROVED",
-		Denied: "ASSISTANT_FINAL_DENIED"},
+		Denied: "ASSISTANT_FINAL_DENIED", Expired: itemExpired, Redeemed: itemRedeemed},
 }
 
 // Event is one line of the journal. Its type says which fields are set:
@@ -144,9 +144,10 @@ func (e Event) Status() Status {
 			return status
 		}
 	}
-	return map[string]Status{
-		itemEscalated: Pending, itemExpired: Expired, itemRedeemed: Redeemed, toolCallResult: Done,
-	}[e.Type]
+	if e.Type == itemEscalated {
+		return Pending
+	}
+	return ""
 }
 
 func (e Event) clone() Event {
@@ -191,9 +192,10 @@ func (e *Event) getBody(final bool) json.RawMessage {
 	return joinResponse(**text, *rest)
 }
 
-// event returns an event about an item, without what happened.
-func (it *Item) event(typ string) Event {
-	return Event{Type: typ, Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID, Call: it.Call, Tool: it.Tool}
+// event returns the event that gives an item a status, without the details.
+func (it *Item) event(status Status) Event {
+	return Event{Type: eventTypes[it.Kind][status], Kind: it.Kind, Thread: it.Thread, Run: it.Run, Item: it.ID,
+		Call: it.Call, Tool: it.Tool}
 }
 
 func ending(thread, run string, p Phase, by, reason string) Event {
@@ -261,7 +263,7 @@ func (st *state) apply(e Event) error {
 	case it == nil && e.Type != "" && e.Type == eventTypes[e.Kind][Pending]:
 		st.propose(e, r)
 	case it != nil && r != nil && it.Run == r.ID:
-		st.step(e, it, r)
+		st.update(it, r, e)
 	default:
 		return errors.New("the event does not fit what was there before it")
 	}
@@ -284,8 +286,8 @@ func (st *state) apply(e Event) error {
 
 // propose adds a new item, and its run if it is the first of one.
 func (st *state) propose(e Event, r *run) {
-	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label}
-	sub.Body = e.getBody(false)
+	sub := Subject{Kind: e.Kind, Thread: e.Thread, Run: e.Run, Call: e.Call, Tool: e.Tool, Label: e.Label,
+		Body: e.getBody(false)}
 	if r == nil {
 		r = &run{
 			Run:     Run{ID: sub.Run, Thread: sub.Thread, Phase: running, Staged: e.At},
@@ -299,11 +301,11 @@ func (st *state) propose(e Event, r *run) {
 	it := &Item{ID: e.Item, Seq: e.Seq, Subject: sub, Digest: e.Digest, Proposed: e.At}
 	st.items[e.Item] = it
 	r.items = append(r.items, it)
-	st.step(e, it, r)
+	st.update(it, r, e)
 }
 
-// step takes an event of an item that is in the right status for it.
-func (st *state) step(e Event, it *Item, r *run) {
+// update changes an item, which is in the right status, and its run as an event of it says.
+func (st *state) update(it *Item, r *run, e Event) {
 	status := e.Status()
 	switch {
 	case status == "":

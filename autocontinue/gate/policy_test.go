@@ -432,10 +432,10 @@ func TestUnauditedAsksNothing(t *testing.T) {
 		want       Status
 		by         string
 	}{
-		{"profile_get", `{}`, Approved, byPolicy},
-		{"weight_delete", `{}`, Approved, byUnaudited},
-		{"meal_save_batch", `{"rows":[1,2,3,4]}`, Denied, byPolicy},
-		{"unheard_of", `{}`, Denied, byPolicy},
+		{"profile_get", `{}`, Approved, ByPolicy},
+		{"weight_delete", `{}`, Approved, ByUnaudited},
+		{"meal_save_batch", `{"rows":[1,2,3,4]}`, Denied, ByPolicy},
+		{"unheard_of", `{}`, Denied, ByPolicy},
 	} {
 		it := d.propose(call(run, fmt.Sprint("c", i), tt.tool, tt.args))
 		require.Equal(t, tt.want, it.Status, tt.tool)
@@ -447,7 +447,7 @@ func TestUnauditedAsksNothing(t *testing.T) {
 		}
 	}
 	it := d.propose(draft(run, "hello"))
-	require.Equal(t, byUnaudited, it.By)
+	require.Equal(t, ByUnaudited, it.By)
 	require.NoError(t, d.SetAudited(d.now, "ann", true))
 	_, err := d.Redeem(d.now, it.ID)
 	require.ErrorIs(t, err, ErrPending, "since then a human is to be asked")

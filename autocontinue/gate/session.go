@@ -228,7 +228,7 @@ var errPanicked = fmt.Errorf("%w: it panicked, so nobody knows what it wrote: re
 
 // checkBy refuses a name that no person can have.
 func checkBy(by string) error {
-	if name := strings.TrimSpace(by); strings.EqualFold(name, byPolicy) || strings.EqualFold(name, byUnaudited) {
+	if name := strings.TrimSpace(by); strings.EqualFold(name, ByPolicy) || strings.EqualFold(name, ByUnaudited) {
 		return fmt.Errorf("%w: no person can be called %q: it means that nobody decided", ErrInput, name)
 	}
 	return checkName("name of who decides", by, maxName)

@@ -113,7 +113,7 @@ func (s *Session) proposeNew(now time.Time, sub Subject, dig string, v verdict) 
 
 // proposal returns the event that proposes an item, with the time that its approver has.
 func (s *Session) proposal(now time.Time, it *Item, v verdict) Event {
-	e := it.event(eventTypes[it.Kind][Pending])
+	e := it.event(Pending)
 	e.Label, e.Digest, e.Verdict, e.Rule = it.Label, it.Digest, string(v.then), v.rule
 	within := cmp.Or(min(it.Within, v.within), it.Within, v.within, s.options.TTL)
 	e.Expires, e.Escalate = now.Add(within), cmp.Or(it.Subject.Escalate, v.escalate)
@@ -130,15 +130,15 @@ func (s *Session) decided(now time.Time, it *Item, v verdict) []Event {
 		return nil
 	}
 	e := s.approval(now, it, nil)
-	if e.By, e.Rule = byPolicy, v.rule; v.then == ask {
-		e.By = byUnaudited
+	if e.By, e.Rule = ByPolicy, v.rule; v.then == ask {
+		e.By = ByUnaudited
 	}
 	return []Event{e}
 }
 
 // approval returns the event that approves an item. edited is nil, or the body that replaces the proposed one.
 func (s *Session) approval(now time.Time, it *Item, edited []byte) Event {
-	e := it.event(eventTypes[it.Kind][Approved])
+	e := it.event(Approved)
 	final := it.Subject
 	if edited != nil {
 		final.Body = edited
@@ -151,10 +151,10 @@ func (s *Session) approval(now time.Time, it *Item, edited []byte) Event {
 }
 
 func (s *Session) policyDenial(it *Item, v verdict) []Event {
-	e := it.event(eventTypes[it.Kind][Denied])
+	e := it.event(Denied)
 	rule := plaintext.Cut(strings.TrimSuffix(v.rule, ": "+string(forbid)), 55) // the agent needs no more
 	instead := map[Kind]string{Tool: " or choose another call", Response: " or write another answer"}
-	e.By, e.Rule = byPolicy, v.rule
+	e.By, e.Rule = ByPolicy, v.rule
 	e.Reason = fmt.Sprintf("denied by the policy (%s): ask the human%s", rule, instead[it.Kind])
 	return append([]Event{e}, s.limit(it)...)
 }
@@ -195,7 +195,7 @@ func (s *Session) overdue(now time.Time, it *Item) error {
 	if !it.due(now) {
 		return nil
 	}
-	e := it.event(itemExpired)
+	e := it.event(Expired)
 	e.Reason = "nobody answered in time"
 	if it.Status == Approved {
 		e.Reason = "it was approved, but not redeemed in time"
@@ -243,14 +243,14 @@ func (s *Session) Resolve(now time.Time, d Decision) (Item, error) {
 			err = fmt.Errorf("%w: only a tool call can be answered in the tool's place: edit the %s", ErrIllegal, it.Kind)
 		}
 	}
-	return s.step(now, err, d.Item, judged, func(now time.Time, it *Item, v verdict) error {
+	return s.itemOp(now, err, d.Item, judged, func(now time.Time, it *Item, v verdict) error {
 		return s.resolve(now, it, d, v)
 	})
 }
 
-// step runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
+// itemOp runs an operation about one item, and asks the policy about a subject that is not empty. It returns the item,
 // also with an error that the item explains.
-func (s *Session) step(
+func (s *Session) itemOp(
 	now time.Time, bad error, id string, sub Subject, do func(time.Time, *Item, verdict) error,
 ) (got Item, err error) {
 	err = s.op(now, bad, sub, func(now time.Time, v verdict) error {
@@ -305,7 +305,7 @@ func (s *Session) resolve(now time.Time, it *Item, d Decision, v verdict) error 
 		}
 		e = s.approval(now, it, d.Body)
 	case Respond:
-		e = it.event(toolCallResult)
+		e = it.event(Done)
 		e.Result = d.Body
 	default:
 		if plaintext.IsBlank(d.Reason) {
@@ -313,7 +313,7 @@ func (s *Session) resolve(now time.Time, it *Item, d Decision, v verdict) error 
 				Deny: "a person denied it and gave no reason", Stop: "a person stopped the run and gave no reason",
 			}[d.Action]
 		}
-		e = it.event(eventTypes[it.Kind][Denied])
+		e = it.event(Denied)
 	}
 	e.Action, e.By, e.Reason = d.Action, d.By, d.Reason
 	events := []Event{e}
@@ -337,7 +337,7 @@ func (it *Item) again(d Decision) error {
 	switch {
 	case it.Action == d.Action && bytes.Equal(same, d.Body):
 		return nil
-	case it.Status == Expired, it.Status == Denied && it.By == byPolicy && (d.Action == Approve || d.Action == Edit):
+	case it.Status == Expired, it.Status == Denied && it.By == ByPolicy && (d.Action == Approve || d.Action == Edit):
 		return it.denial()
 	}
 	return fmt.Errorf("%w: it is %s", ErrDecided, it.Status)
@@ -348,7 +348,7 @@ func (it *Item) denial() error {
 	why := map[Status]string{
 		Expired: it.Reason, Withdrawn: "its run ended", Done: "a person gave its result: use the item's",
 	}[it.Status]
-	if it.By == byPolicy {
+	if it.By == ByPolicy {
 		return fmt.Errorf("%w by the policy: %s", ErrDenied, it.Rule)
 	}
 	return fmt.Errorf("%w: %s", ErrDenied, cmp.Or(why, "the item has the reason"))
@@ -369,7 +369,7 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 	it, err := s.peek(id)
 	approved := it.Subject
 	approved.Body = it.ApprovedBody()
-	_, err = s.step(now, err, id, approved, func(now time.Time, it *Item, v verdict) error {
+	_, err = s.itemOp(now, err, id, approved, func(now time.Time, it *Item, v verdict) error {
 		if err := s.overdue(now, it); err != nil {
 			return err
 		}
@@ -388,11 +388,11 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 			}
 			return fmt.Errorf("%w: it passed without a person before, and now a person is asked", ErrPending)
 		}
-		redeemed := it.event(itemRedeemed)
+		redeemed := it.event(Redeemed)
 		redeemed.Digest, redeemed.By = it.Final, it.By
 		follow := ending(it.Thread, it.Run, finished, "", "")
 		if it.Kind != Response {
-			follow = it.event(eventTypes[it.Kind][""])
+			follow = it.event("")
 		}
 		return s.write(now, redeemed, follow)
 	})
@@ -408,10 +408,10 @@ func (s *Session) Redeem(now time.Time, id string) (Subject, error) {
 // Errors: ErrInput, ErrIllegal (not a tool call that was redeemed), ErrDecided, ErrJournal.
 func (s *Session) Done(now time.Time, id string, result json.RawMessage) (Item, error) {
 	result, _, err := readBody("", result, s.options.MaxBody)
-	return s.step(now, err, id, Subject{}, func(now time.Time, it *Item, _ verdict) error {
+	return s.itemOp(now, err, id, Subject{}, func(now time.Time, it *Item, _ verdict) error {
 		switch {
 		case it.executes():
-			e := it.event(toolCallResult)
+			e := it.event(Done)
 			e.Result = result
 			return s.write(now, e)
 		case it.Status != Done:

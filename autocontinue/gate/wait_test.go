@@ -54,7 +54,7 @@ func TestChainOfApprovers(t *testing.T) {
 		after      time.Duration
 		err        error
 	}{
-		{"the rules", "get", []Approver{silent(&asked)}, Approved, byPolicy, 0, nil},
+		{"the rules", "get", []Approver{silent(&asked)}, Approved, ByPolicy, 0, nil},
 		{"a person", "a_delete", []Approver{says(Approve, "ann")}, Approved, "ann", 0, nil},
 		{"a person who denies", "a_delete", []Approver{says(Deny, "ann")}, Denied, "ann", 0, nil},
 		{"somebody who passes it on", "a_delete", []Approver{passes, says(Approve, "ben")}, Approved, "ben", 0, nil},
@@ -230,7 +230,7 @@ func TestDo(t *testing.T) {
 
 		// The policy asks for more between the approval and the redemption.
 		slowly := d.Watch(func(e Event) {
-			if e.Type == "TOOL_CALL_APPROVED" && e.By == byPolicy {
+			if e.Type == "TOOL_CALL_APPROVED" && e.By == ByPolicy {
 				require.NoError(t, d.SetPolicy(time.Now(), "bob", policyOf(t, `[{"tool":"get","then":"ask"}]`)))
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sidecoach/sidecoach/autocontinue/gate"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
 )
 
@@ -150,10 +150,7 @@ type visitor struct {
 	hash  string    // of the cookie
 }
 
-func hashOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }
 
 func (c *Console) loadSignIns() error {
 	data, err := os.ReadFile(c.cfg.SignIns)
@@ -193,7 +190,7 @@ func (c *Console) Invite(name string) (string, error) {
 		return "", fmt.Errorf("console: name %q: it must have 1 to %d bytes, and no space at its ends", name, maxName)
 	case plaintext.Visible(name) != name || strings.ContainsFunc(name, plaintext.IsInvisible):
 		return "", fmt.Errorf("console: name %q: it has characters that cannot be seen", name)
-	case slices.Contains([]string{byPolicy, byUnaudited, byFile}, strings.ToLower(name)):
+	case slices.Contains([]string{gate.ByPolicy, gate.ByUnaudited, byFile}, strings.ToLower(name)):
 		return "", fmt.Errorf("console: name %q: it stands for decisions that no person made", name)
 	}
 	token := rand.Text()

@@ -293,7 +293,7 @@ func TestSlowRequestsAreDropped(t *testing.T) {
 
 func TestInviteRefusesNamesThatDeceive(t *testing.T) {
 	d := serve(t)
-	for _, name := range []string{"", " ann", "ann\n", "an\u202en", byPolicy, byUnaudited, byFile,
+	for _, name := range []string{"", " ann", "ann\n", "an\u202en", gate.ByPolicy, gate.ByUnaudited, byFile,
 		strings.Repeat("a", 65), "\xff"} {
 		_, err := d.console.Invite(name)
 		assert.ErrorContains(t, err, "console: ", "%q", name)

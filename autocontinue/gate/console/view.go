@@ -193,16 +193,11 @@ var filters = map[string]func(gate.Event) bool{
 	"denied":    func(e gate.Event) bool { return e.Status() == gate.Denied || e.Status() == gate.Expired },
 	"tools":     func(e gate.Event) bool { return e.Kind == gate.Tool },
 	"rules":     func(e gate.Event) bool { return e.Policy != nil || e.Audited != nil },
-	"unaudited": func(e gate.Event) bool { return e.By == byUnaudited },
+	"unaudited": func(e gate.Event) bool { return e.By == gate.ByUnaudited },
 }
 
-// Names in Event.By for decisions that no person made.
-const (
-	byPolicy    = "policy"
-	byUnaudited = "unaudited"
-)
-
-var nobody = []string{"", byPolicy, byUnaudited}
+// nobody is what Event.By says where no person decided.
+var nobody = []string{"", gate.ByPolicy, gate.ByUnaudited}
 
 // hasWords reports whether an event has all words, in lower case.
 func hasWords(e gate.Event, words []string) bool {
