@@ -350,8 +350,11 @@ func (w Want) action() string {
 	return deliver
 }
 
-// faults returns everything that is wrong with a case by itself.
-func (c Case) faults() (f findings) {
+// caseNames are the names of the cases so far, and where they stand.
+type caseNames map[string]string
+
+// faults returns everything that is wrong with a case that stands at a place, and keeps its name.
+func (names caseNames) faults(c Case, at string) (f findings) {
 	w := c.Want
 	status, known := w.Type == classify.Status, w.Type.Valid()
 	f.add(strings.TrimSpace(c.Name) == "", "name: it is empty")
@@ -373,19 +376,10 @@ func (c Case) faults() (f findings) {
 		_, isBool := sure.(bool)
 		f.add(!isBool, "meta.sure: it is neither true nor false")
 	}
-	return f
-}
-
-// places say where the name of a case was first used.
-type places map[string]string
-
-// faults returns everything that is wrong with a case among others.
-func (p places) faults(c Case, at string) findings {
-	f := c.faults()
-	first, taken := p[c.Name]
+	first, taken := names[c.Name]
 	f.add(taken, "name: %s is taken by %s", quoted(c.Name), first)
 	if !taken && c.Name != "" {
-		p[c.Name] = at
+		names[c.Name] = at
 	}
 	return f
 }
@@ -395,9 +389,9 @@ func checkAll(cases []Case) error {
 	if len(cases) == 0 {
 		return errors.New("there are no cases")
 	}
-	named := make(places)
+	names := make(caseNames)
 	for i, c := range cases {
-		if faults := named.faults(c, fmt.Sprintf("case %d", i+1)); len(faults) > 0 {
+		if faults := names.faults(c, fmt.Sprintf("case %d", i+1)); len(faults) > 0 {
 			return fmt.Errorf("case %d, %s: %s", i+1, quoted(c.Name), faults[0])
 		}
 	}
@@ -433,7 +427,7 @@ func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 	var faults []error
 	fault := func(at string, err error) { faults = append(faults, fmt.Errorf("%s: %w", at, err)) }
 	read := make(map[string]bool)
-	named := make(places)
+	taken := make(caseNames)
 	for _, pattern := range patterns {
 		names, err := match(fsys, pattern)
 		if err != nil {
@@ -461,7 +455,7 @@ func LoadCases(fsys fs.FS, patterns ...string) ([]Case, error) {
 					fault(at, err)
 					continue
 				}
-				for _, what := range named.faults(c, at) {
+				for _, what := range taken.faults(c, at) {
 					fault(at, errors.New(what))
 				}
 				cases = append(cases, c)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sidecoach/sidecoach/classify"
@@ -472,7 +471,7 @@ func (r *Requirement) Set(s string) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("evaluate: requirement %s: %w", quoted(s), fmt.Errorf(format, args...))
 	}
-	m := requirement().FindStringSubmatch(s)
+	m := requirement.FindStringSubmatch(s)
 	if m == nil {
 		return fail("it is not a figure, one of <=, >=, < and >, and a number")
 	}
@@ -492,9 +491,7 @@ func (r *Requirement) Set(s string) error {
 	return nil
 }
 
-var requirement = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*((?:sure\.)?[a-z_0-9]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
-})
+var requirement = regexp.MustCompile(`^\s*((?:sure\.)?[a-z_0-9]+)\s*(<=|>=|<|>)\s*([0-9]*\.?[0-9]+)\s*(%?)\s*$`)
 
 // String writes the requirement as [Requirement.Set] reads it.
 func (r Requirement) String() string {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,11 +188,6 @@ func coaching(s string) string {
 		return ""
 	}
 	return s
-}
-
-// lazy compiles an expression when it is first used: a program that asks no model does not wait for it.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // lastObject returns the last complete JSON object in a text, or nil. Prose, fences, thoughts and other objects may

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -214,7 +215,7 @@ func (r *run) prepare(name string) {
 		a.Args = slices.Insert(slices.Clone(a.Args), 1, withoutServers(string(config)))
 	case "gemini":
 		settings, _ := os.ReadFile(filepath.Join(home, ".gemini", "settings.json"))
-		login := cmp.Or(geminiLogin().FindString(string(settings)), `"selectedType": null`)
+		login := cmp.Or(geminiLogin.FindString(string(settings)), `"selectedType": null`)
 		r.File("home/.gemini/settings.json", strings.Replace(geminiSettings, `"selectedType": null`, login, 1))
 	}
 	for _, file := range a.Home.Copy {
@@ -248,7 +249,7 @@ func homeOf(variable, name string) string {
 	return cmp.Or(os.Getenv(variable), filepath.Join(user, name))
 }
 
-var codexServer = lazy(`^\s*(?:\[\s*)?mcp_servers\s*\.\s*([A-Za-z0-9_-]+)`)
+var codexServer = regexp.MustCompile(`^\s*(?:\[\s*)?mcp_servers\s*\.\s*([A-Za-z0-9_-]+)`)
 
 // withoutServers returns the arguments that switch off the MCP servers of a config.toml. If it names one in a form that
 // is not understood, the file as a whole is not used.
@@ -257,7 +258,7 @@ func withoutServers(config string) (args []string) {
 		if !strings.HasPrefix(strings.TrimLeft(line, "[ \t\"'"), "mcp_servers") {
 			continue
 		}
-		m := codexServer().FindStringSubmatch(line)
+		m := codexServer.FindStringSubmatch(line)
 		if m == nil {
 			return []string{"--ignore-user-config"}
 		}
@@ -273,7 +274,7 @@ func withoutServers(config string) (args []string) {
 //go:embed gemini.json
 var geminiSettings string
 
-var geminiLogin = lazy(`"selectedType"\s*:\s*"[a-z-]+"`)
+var geminiLogin = regexp.MustCompile(`"selectedType"\s*:\s*"[a-z-]+"`)
 
 // readAgent reads what Claude Code and Gemini CLI print, which is one object, and Codex, which is an event a line. If
 // that is a failure, it returns what is said about it.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -157,7 +158,7 @@ func (r Request) in(d dialect) openai.ChatCompletionRequest {
 	return req
 }
 
-var filterCode = lazy(`(?i)\b(?:content_filter|responsibleaipolicyviolation|content_policy_violation)\b`)
+var filterCode = regexp.MustCompile(`(?i)\b(?:content_filter|responsibleaipolicyviolation|content_policy_violation)\b`)
 
 // failure says in our words why a call has no completion, and returns what the server said, as it did.
 func (e *endpoint) failure(err error, header http.Header, request Request) (failed *Error, said string) {
@@ -178,7 +179,7 @@ func (e *endpoint) failure(err error, header http.Header, request Request) (fail
 		return redirect, said
 	case isConnection:
 		return noAnswer(connection.Err), said // without the URL
-	case filterCode().MatchString(codes):
+	case filterCode.MatchString(codes):
 		return refused("a content filter withheld the answer"), said
 	case status != 0:
 		wait, _ := time.ParseDuration(header.Get("Retry-After") + "s") // or 0

@@ -52,37 +52,27 @@ func newGoal(t terminal) *cobra.Command {
 		command("set [PLAN.md] [--check COMMAND]... [--file PATH[=WORD]]... [flags]", cobra.MaximumNArgs(1), o.set,
 			"check", &o.checks, "file", &o.files, "max-continues", &o.goal.Continues, "for", &o.goal.For,
 			"project", &o.goal.Wide, "yes", &o.yes),
-		command("show [flags]", cobra.NoArgs, o.showGoal), command("clear [flags]", cobra.NoArgs, o.clearGoal, "yes", &o.yes))
+		command("show [flags]", cobra.NoArgs, o.showOrClear),
+		command("clear [flags]", cobra.NoArgs, o.showOrClear, "yes", &o.yes))
 	return goal
 }
 
-func (o *goalOptions) showGoal(cmd *cobra.Command, _ []string) error {
-	_, g, root, err := o.current(cmd)
-	if err != nil {
-		return err
-	}
-	return o.tell(cmd.OutOrStdout(), goalTable(g, root))
-}
-
-func (o *goalOptions) clearGoal(cmd *cobra.Command, _ []string) error {
-	projects, _, root, err := o.current(cmd)
-	if err != nil {
-		return err
-	}
-	return o.save(cmd, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
-}
-
-// current returns the goal of the project in which the command runs, and the project's folder.
-func (o *goalOptions) current(cmd *cobra.Command) (*project.Projects, project.Goal, string, error) {
+// showOrClear shows or clears, as the command says, the goal of the project in which it runs.
+func (o *goalOptions) showOrClear(cmd *cobra.Command, _ []string) error {
 	projects, _, err := openProject(o.state)
 	if err != nil {
-		return nil, project.Goal{}, "", err
+		return err
 	}
 	g, root, ok, err := projects.GoalAt(cmd.Context(), ".")
-	if err == nil && !ok {
-		err = badInput("sidecoach goal set --help shows how to set one", "this project has no goal")
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return badInput("sidecoach goal set --help shows how to set one", "this project has no goal")
+	case cmd.Name() == "clear":
+		return o.save(cmd, projects, root, nil, "Clear the goal of "+visible(root)+"?", "cleared\n")
 	}
-	return projects, g, root, err
+	return o.tell(cmd.OutOrStdout(), goalTable(g, root))
 }
 
 func (o *goalOptions) save(cmd *cobra.Command, projects *project.Projects, root string, g *project.Goal, question,

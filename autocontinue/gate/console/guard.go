@@ -227,12 +227,6 @@ func (c *Console) lookup(hash string) (visitor, bool) {
 	return v, ok && c.cfg.Now().Before(v.Until) && c.invited[v.Name]
 }
 
-func (c *Console) bearer(token string) string {
-	c.signing.Lock()
-	defer c.signing.Unlock()
-	return c.links[hashOf(token)]
-}
-
 // signIn uses up a token and returns a new cookie, in place of the one that the browser has.
 func (c *Console) signIn(token string, had visitor) (cookie string, err error) {
 	c.signing.Lock()
@@ -283,7 +277,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, problem{"input", `send {"token":"…"} as application/json`}
 	}
 	// Wrong tokens, which have no name, are bounded for all together. So nobody can keep others out by guessing.
-	name := c.bearer(in.Token)
+	c.signing.Lock()
+	name := c.links[hashOf(in.Token)]
+	c.signing.Unlock()
 	had, isIn := c.visitor(r)
 	switch {
 	case !c.mayAsk(name):
