@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -194,4 +195,17 @@ func FuzzLoadCases(f *testing.F) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// README.md has a case that can be loaded, and a row for each figure.
+func TestReadme(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, example, _ := strings.Cut(string(page), "```json\n")
+	example, _, _ = strings.Cut(example, "```")
+	_, err = LoadCases(files(strings.ReplaceAll(example, "\n", " ")), "*")
+	require.NoError(t, err)
+	for _, name := range figureNames() {
+		assert.Contains(t, string(page), "\n| `"+name+"` | ")
+	}
 }

@@ -243,7 +243,7 @@ func wilson(count, n int) (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
-// Summary is what a set of outcomes comes to. The package documentation says what each of the figures is.
+// Summary is what a set of outcomes comes to. README.md says what each of the figures is.
 type Summary struct {
 	Cases      int               `json:"cases"`
 	Unanswered int               `json:"unanswered"` // the classifier failed on them
@@ -458,7 +458,7 @@ func mcnemar(b, c int) float64 {
 
 // Requirement is a bound on a figure, or on how many cases a comparison found broken or fixed.
 type Requirement struct {
-	Figure string // as the package documentation names it, perhaps of the sure cases: "sure.caught"; "broken" or "fixed"
+	Figure string // as README.md names it, perhaps of the sure cases: "sure.caught"; "broken" or "fixed"
 	Op     string // "<=", ">=", "<" or ">"
 	Bound  float64
 }

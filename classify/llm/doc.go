@@ -28,23 +28,8 @@
 //
 // # Tuning
 //
-// The prompt is two files, and a change needs no rebuild. Write the files of [Prompt] into a folder, change a word
-// there, and give the folder as an fs.FS to [Options].Prompt. The file system.md says how to judge. The file
-// examples.jsonl has judged outputs, one a line: a name, an input as [classify.Input] has it, and the answer to give.
-// Package classify/evaluate measures what a change did. Add a short example for each kind of mistake that you see. How
-// the data is marked and how the answer looks cannot be replaced, because the parser and the protection against orders
-// in the data rest on it.
-//
-// # Figures
-//
-// A large language model answered in the judge's place, from the rendered prompts alone. At a threshold of 0.80, 109 of
-// 128 statuses were continued (85 %), and 1 of 140 completions, of outputs of all kinds. The accuracy was 0.92. Of 379
-// questions, blockers and errors, 1 was continued. Of 35 pauses with a transcript, facts settled 33 without a call.
-//
-// In a cascade from 0.86, the model was asked about 44 to 45 % of 320 outputs. The accuracy was 2.0 points lower (1.3
-// to 2.5), and macro-F1 2.1, over three ways to divide the repositories. Of the 379 above, 3 were continued.
-//
-// These figures hold for that model. Measure yours with sidecoach eval.
+// The prompt is two files, which [Prompt] returns and [Options].Prompt replaces. README.md of this package says how to
+// change them, and what the judge was measured to do.
 //
 // # Limits
 //
