@@ -82,7 +82,7 @@ func (s *search) finds(c command) bool {
 		return true
 	}
 	if slices.ContainsFunc(all, func(w word) bool { return listed("replacer", programName(w.text)) }) {
-		all = unreplaced(all)
+		all = markReplaced(all)
 	}
 	for i := range all {
 		if i > 0 && (!runs(name) || !mayBeProgram(all, i)) {
@@ -190,8 +190,8 @@ func (c command) readsElsewhere() bool {
 	return c.stdin || !arguments
 }
 
-// unreplaced returns the words of a program that replaces some of them. These are not known.
-func unreplaced(words []word) []word {
+// markReplaced returns the words of a program that replaces some of them, such as xargs -I. These are not known then.
+func markReplaced(words []word) []word {
 	words, placeholders := slices.Clone(words), []string{"{}"}
 	for i := 1; i < len(words); i++ {
 		w, before := &words[i], words[i-1].text

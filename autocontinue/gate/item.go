@@ -178,9 +178,9 @@ func digest(sub Subject) string {
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
-// likeness is equal for items of one run that ask for the same: calls of the same tool with arguments of the same
+// requestKey is equal for items of one run that ask for the same: calls of the same tool with arguments of the same
 // value. It is called with the session locked, so it compares the bytes of a large body.
-func (it *Item) likeness() [sha256.Size]byte {
+func (it *Item) requestKey() [sha256.Size]byte {
 	var body any = string(it.Body)
 	if len(it.Body) <= maxCompared {
 		body, _ = readJSON(it.Body) // it was read before

@@ -224,7 +224,7 @@ type run struct {
 	Run                               // Phase is staged until the context is redeemed, then running, then how it ended
 	bytes   int                       // of its lines
 	items   []*Item                   // in the order of their proposals; none of a forgotten run
-	denials map[[sha256.Size]byte]int // by likeness: how often the same was denied
+	denials map[[sha256.Size]byte]int // by requestKey: how often the same was denied
 }
 
 func (p Phase) isEnd() bool  { return p == finished || p == stopped }
@@ -338,7 +338,7 @@ func (st *state) update(it *Item, r *run, e Event) {
 	case e.Action == Stop, it.Kind == Context && status != Pending:
 		st.end(r, stopped, e.Reason, e.At)
 	case !it.isOpen() && status != Redeemed:
-		r.denials[it.likeness()]++
+		r.denials[it.requestKey()]++
 	}
 }
 

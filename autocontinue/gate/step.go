@@ -163,7 +163,7 @@ func (s *Session) policyDenial(it *Item, v verdict) []Event {
 func (s *Session) limit(it *Item) []Event {
 	n := 1
 	if r := s.st.runs[it.Run]; r != nil { // it is nil for the first call of a run
-		n += r.denials[it.likeness()]
+		n += r.denials[it.requestKey()]
 	}
 	if it.Kind == Context || n < s.st.limits.denials {
 		return nil

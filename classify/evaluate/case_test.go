@@ -31,7 +31,7 @@ func files(contents ...string) fstest.MapFS {
 func TestLoadCases(t *testing.T) {
 	want := []Case{
 		{Name: "hollow", Input: classify.Input{Text: "Fixed, should work now.", Request: "Fix it"},
-			Want: Want{Type: classify.Status, WasRejectedCompletion: true, Action: carryOn},
+			Want: Want{Type: classify.Status, WasRejectedCompletion: true, Action: actionContinue},
 			Meta: map[string]any{"agent": "cursor", "sure": false, "passes": 2.0}},
 		{Name: "asks", Input: classify.Input{Text: "Which one?"}, Want: Want{Type: classify.Question}},
 	}

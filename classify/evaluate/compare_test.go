@@ -184,7 +184,7 @@ func TestDigest(t *testing.T) {
 	c := said("a", "rejected", "text")
 	same := c
 	same.Meta = map[string]any{"lang": "de"}
-	same.Want.Action, same.Want.Message = carryOn, &Message{MaxChars: 9}
+	same.Want.Action, same.Want.Message = actionContinue, &Message{MaxChars: 9}
 	assert.Equal(t, c.digest(), same.digest())
 	assert.Len(t, c.digest(), 16)
 	for _, change := range []func(*Case){

@@ -228,17 +228,17 @@ func (o Outcome) agree() int {
 
 func (a answer) verdict(c Case, opts Options) Verdict {
 	if a.err != nil {
-		return Verdict{Action: deliver, Error: plaintext.Line(a.err.Error(), 200)}
+		return Verdict{Action: actionDeliver, Error: plaintext.Line(a.err.Error(), 200)}
 	}
 	v := Verdict{
 		Type:                  a.result.Type,
 		WasRejectedCompletion: a.result.WasRejectedCompletion,
 		Confidence:            a.result.Confidence,
-		Action:                deliver,
+		Action:                actionDeliver,
 		Fallback:              plaintext.Line(a.result.Fallback, 200),
 	}
 	if v.Type == classify.Status && v.Confidence >= opts.Threshold {
-		v.Action = carryOn
+		v.Action = actionContinue
 	}
 	if c.Want.Message != nil {
 		v.Message = c.Want.Message.Check(opts.Message(c.Input, a.result))
@@ -258,7 +258,7 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 	if len(runs) > 1 {
 		o.Runs = runs
 	}
-	m := Verdict{Action: deliver}
+	m := Verdict{Action: actionDeliver}
 	var voters []Verdict
 	for _, t := range append([]classify.OutputType{""}, classify.Types()...) { // of equals the first
 		list := slices.DeleteFunc(slices.Clone(runs), func(v Verdict) bool { return v.Type != t })
@@ -271,8 +271,8 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 	}
 	m.Confidence = min(1, m.Confidence)
 	m.WasRejectedCompletion = 2*count(voters, func(v Verdict) bool { return v.WasRejectedCompletion }) > len(voters)
-	if m.Type != "" && 2*count(runs, func(v Verdict) bool { return v.Action == carryOn }) > len(runs) {
-		m.Action = carryOn
+	if m.Type != "" && 2*count(runs, func(v Verdict) bool { return v.Action == actionContinue }) > len(runs) {
+		m.Action = actionContinue
 	}
 	first := slices.IndexFunc(runs, func(v Verdict) bool { return v.Label() == m.Label() })
 	m.Error, m.Fallback, m.Message = runs[first].Error, runs[first].Fallback, runs[first].Message
@@ -282,8 +282,8 @@ func outcome(c Case, answers []answer, opts Options) Outcome {
 
 // The actions of a host on a verdict. Suppressing needs a history, which a case does not have.
 const (
-	deliver = "deliver"
-	carryOn = "continue"
+	actionDeliver  = "deliver"
+	actionContinue = "continue"
 )
 
 // Case is one labelled output.
@@ -345,9 +345,9 @@ func (c Case) sure() bool { return c.Meta["sure"] != false }
 // action returns what the type of a case calls for.
 func (w Want) action() string {
 	if w.Type == classify.Status {
-		return carryOn
+		return actionContinue
 	}
-	return deliver
+	return actionDeliver
 }
 
 // caseNames are the names of the cases so far, and where they stand.

@@ -180,20 +180,20 @@ func TestMajority(t *testing.T) {
 		action           string
 		confidence       float64
 	}{
-		{"most", "status 0.9|status 0.8|question 1", "status", carryOn, 0.85},
-		{"a tie leans to the human", "status 1|question 0.5|status 1|question 0.7", "question", deliver, 0.6},
-		{"rejected by more than half", "rejected 1|rejected 1|status 1", "rejected", carryOn, 1},
-		{"rejected by half", "rejected 1|status 1", "status", carryOn, 1},
-		{"half would continue", "status 1|status 0.5", "status", deliver, 0.75},
-		{"a minority does not beat failures", "fail|fail|status 0.9", "unanswered", deliver, 0},
+		{"most", "status 0.9|status 0.8|question 1", "status", actionContinue, 0.85},
+		{"a tie leans to the human", "status 1|question 0.5|status 1|question 0.7", "question", actionDeliver, 0.6},
+		{"rejected by more than half", "rejected 1|rejected 1|status 1", "rejected", actionContinue, 1},
+		{"rejected by half", "rejected 1|status 1", "status", actionContinue, 1},
+		{"half would continue", "status 1|status 0.5", "status", actionDeliver, 0.75},
+		{"a minority does not beat failures", "fail|fail|status 0.9", "unanswered", actionDeliver, 0},
 		{"nor do minorities that " +
-			"differ", "fail|fail|status 0.9|question 0.9|status 0.9|fail", "unanswered", deliver, 0},
-		{"a tie with failures leans to the human", "status 0.9|fail", "unanswered", deliver, 0},
-		{"a failure does not beat a majority", "fail|status 0.9|status 0.9", "status", carryOn, 0.9},
+			"differ", "fail|fail|status 0.9|question 0.9|status 0.9|fail", "unanswered", actionDeliver, 0},
+		{"a tie with failures leans to the human", "status 0.9|fail", "unanswered", actionDeliver, 0},
+		{"a failure does not beat a majority", "fail|status 0.9|status 0.9", "status", actionContinue, 0.9},
 		{"failures are no votes to " +
-			"continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", deliver,
+			"continue", "fail|status 0.9|status 0.9|fail|status 0.9|question 1", "status", actionDeliver,
 			0.9},
-		{"all failed", "fail|fail", "unanswered", deliver, 0},
+		{"all failed", "fail|fail", "unanswered", actionDeliver, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			answers := strings.Split(tt.runs, "|")
@@ -239,7 +239,7 @@ func TestBrokenClassifiers(t *testing.T) {
 	} {
 		r := evaluate(t, c, []Case{said("a", "status", ""), said("b", "question", "")}, Options{})
 		for _, o := range r.Outcomes {
-			assert.Equal(t, Verdict{Action: deliver, Error: want}, o.Verdict)
+			assert.Equal(t, Verdict{Action: actionDeliver, Error: want}, o.Verdict)
 		}
 		assert.Equal(t, 2, r.All.Unanswered)
 		assert.Equal(t, 2, r.Cost.Errors)

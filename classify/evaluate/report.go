@@ -278,7 +278,7 @@ func named(t classify.OutputType) predicate {
 // Summarize computes a summary of some outcomes of a report, such as those in one language.
 func Summarize(outcomes []Outcome) Summary {
 	of := func(of, is predicate) Figure { return share(outcomes, of, is) }
-	continued := func(o Outcome) bool { return o.Verdict.Action == carryOn }
+	continued := func(o Outcome) bool { return o.Verdict.Action == actionContinue }
 	rejected := func(o Outcome) bool { return o.Want.WasRejectedCompletion }
 	calledRejected := func(o Outcome) bool { return o.Verdict.WasRejectedCompletion }
 	s := Summary{

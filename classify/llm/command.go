@@ -93,7 +93,7 @@ func (c Command) send(ctx context.Context, request Request) (text string, used c
 	}
 	cmd.Args[0] = cmd.Path // some programs find their own files by it
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(dir, "empty"), stdout, stderr
-	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), ofParent), JudgeMark+"=1")
+	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), isParentMark), JudgeMark+"=1")
 	cmd.WaitDelay = time.Second // a process that left the group may hold the pipes
 	ownGroup(cmd)
 	cmd.Cancel = func() error {
@@ -136,8 +136,8 @@ func (c Command) send(ctx context.Context, request Request) (text string, used c
 	return text, used, nil
 }
 
-// ofParent reports whether a variable tells a program that an agent started it. Some agents refuse to run then.
-func ofParent(variable string) bool {
+// isParentMark reports whether a variable tells a program that an agent started it. Some agents refuse to run then.
+func isParentMark(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return slices.Contains([]string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR",
 		"CLAUDE_ENV_FILE", "GEMINI_CLI", "COPILOT_ALLOW_ALL"}, name)

@@ -44,7 +44,7 @@ type dialect struct {
 type endpoint struct {
 	client *openai.Client      // holds the key
 	redact func(string) string // masks the key: a careless server repeats the header that it got
-	speaks atomic.Value        // a dialect
+	learnt atomic.Value        // the dialect that the server accepts, or the first to try
 }
 
 func newEndpoint(cfg Config) *endpoint {
@@ -60,7 +60,7 @@ func newEndpoint(cfg Config) *endpoint {
 	if len(cfg.Key) >= 8 { // a shorter one is a placeholder for a server that asks for none
 		e.redact = strings.NewReplacer(cfg.Key, "[key]").Replace
 	}
-	e.speaks.Store(dialect{format: cfg.Format})
+	e.learnt.Store(dialect{format: cfg.Format})
 	return e
 }
 
@@ -79,7 +79,7 @@ func (l limiter) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // send asks once, and again with a simpler wording as long as the server rejects the wording.
 func (e *endpoint) send(ctx context.Context, request Request) (text string, used classify.Usage, err error) {
-	d := e.speaks.Load().(dialect)
+	d := e.learnt.Load().(dialect)
 	if request.Schema == nil && d.format == formatSchema {
 		d.format = formatObject
 	}
@@ -95,7 +95,7 @@ func (e *endpoint) send(ctx context.Context, request Request) (text string, used
 			}
 		}
 		if attempts > 1 && err == nil && request.Schema != nil {
-			e.speaks.Store(d)
+			e.learnt.Store(d)
 		}
 		used = classify.Usage{
 			Model: e.redact(res.Model), PromptTokens: res.Usage.PromptTokens, CompletionTokens: res.Usage.CompletionTokens,
@@ -164,7 +164,8 @@ var filterCode = regexp.MustCompile(`(?i)\b(?:content_filter|responsibleaipolicy
 func (e *endpoint) failure(err error, header http.Header, request Request) (failed *Error, said string) {
 	redirect, isRedirect := errors.AsType[*Error](err)
 	connection, isConnection := errors.AsType[*url.Error](err)
-	status, codes := 0, ""                                         // of a filter, which the message may speak of without meaning one
+	status, codes := 0, "" // of a filter, which the message may speak of without meaning one
+
 	if other, ok := errors.AsType[*openai.RequestError](err); ok { // the error has another form
 		said = string(other.Body[:min(len(other.Body), 1000)])
 		status, codes = other.HTTPStatusCode, said

@@ -64,7 +64,7 @@ func (o *evalOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cases, err := evaluate.LoadCases(anywhere{}, o.cases...)
+	cases, err := evaluate.LoadCases(osFiles{}, o.cases...)
 	if err != nil {
 		faults := strings.Split(err.Error(), "\n")
 		return badInput("--cases takes files and patterns such as 'cases/*.jsonl'; "+
@@ -258,11 +258,11 @@ func (o *evalOptions) unmet() error {
 		"--html report.html shows every wrong case with what it was judged by"}
 }
 
-// anywhere is the file system by the names that the command line has.
-type anywhere struct{}
+// osFiles is the file system by the names that the command line has.
+type osFiles struct{}
 
-func (anywhere) Open(name string) (fs.File, error)               { return os.Open(name) }
-func (anywhere) Glob(pattern string) (names []string, err error) { return filepath.Glob(pattern) }
+func (osFiles) Open(name string) (fs.File, error)               { return os.Open(name) }
+func (osFiles) Glob(pattern string) (names []string, err error) { return filepath.Glob(pattern) }
 
 // checkPage returns what is wrong with the name of a page, which could be that of a file with cases or a transcript.
 func checkPage(name string) error {

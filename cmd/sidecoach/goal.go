@@ -128,7 +128,7 @@ func (o *goalOptions) set(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	s, _ := newHookOptions(new(pflag.FlagSet)).in(cmd.Context(), projects, ".") // it may lack the folder
+	s, _ := newHookOptions(new(pflag.FlagSet)).inProject(cmd.Context(), projects, ".") // it may lack the folder
 	for _, stage := range g.Stages {
 		if _, ok := s.registry().Detect(skills.Query{Text: stage, Phase: stage}); !ok {
 			for _, why := range s.skipped {
@@ -213,13 +213,13 @@ func ask(cmd *cobra.Command, question string) bool {
 	return word == "y" || word == "yes"
 }
 
-// in returns the options that hold in a folder, with what the human allowed of the project's .sidecoach. The error says
-// why that is ignored.
-func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir string) (*hookOptions, error) {
+// inProject returns the options that hold in a folder: these, with what the human allowed of the project's .sidecoach.
+// The error says why that is ignored.
+func (o *hookOptions) inProject(ctx context.Context, projects *project.Projects, dir string) (*hookOptions, error) {
 	n := o
 	f, err := projects.Folder(ctx, dir)
 	if err == nil {
-		n, err = o.within(f)
+		n, err = o.withFolder(f)
 	}
 	if err != nil {
 		n = o
@@ -232,9 +232,9 @@ func (o *hookOptions) in(ctx context.Context, projects *project.Projects, dir st
 	return n, err
 }
 
-// within adds what a project's folder has. Its config.json has defaults of the flags. Trust in it covers neither the
-// state nor a prompt, which are other folders.
-func (o *hookOptions) within(f project.Folder) (*hookOptions, error) {
+// withFolder adds what a project's .sidecoach has. Its config.json has defaults of the flags. Trust in it covers neither
+// the state nor a prompt, which are other folders.
+func (o *hookOptions) withFolder(f project.Folder) (*hookOptions, error) {
 	n := newHookOptions(new(pflag.FlagSet))
 	values := map[string]any{}
 	var err error
@@ -339,7 +339,7 @@ func newAllow(t terminal) *cobra.Command {
 		if err != nil {
 			return badInput("make the folder .sidecoach in your project", "%s", strings.TrimPrefix(err.Error(), "project: "))
 		}
-		s, err := newHookOptions(new(pflag.FlagSet)).within(f)
+		s, err := newHookOptions(new(pflag.FlagSet)).withFolder(f)
 		if err != nil {
 			return badInput("correct the file, then run sidecoach allow again", "the folder cannot be used: %v", err)
 		}

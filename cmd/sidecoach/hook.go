@@ -43,7 +43,7 @@ type hookOptions struct {
 	judging judging
 	flags   *pflag.FlagSet // of the command
 
-	// What the human allowed of the project's folder, see in.
+	// What the human allowed of the project's folder, see inProject.
 	coach   *coach.Coach
 	phrases []classify.Option
 	skills  []skills.Skill
@@ -135,8 +135,8 @@ func newHookOf(h hook.Host, t terminal) *cobra.Command {
 }
 
 const (
-	stays     = "the agent stops" // of a hook
-	showHuman = "show the agent's output to the human"
+	agentStops = "the agent stops" // of a hook
+	showHuman  = "show the agent's output to the human"
 )
 
 // run answers one event. Whatever goes wrong, it prints the answer with which the host goes on.
@@ -151,7 +151,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 	// The host waits, so nothing is synced. State that a loss of power takes is treated like any lost state.
 	k, err := o.keeper.open(filestore.Options{Host: string(h), NoSync: true}, cmd.ErrOrStderr())
 	if err != nil {
-		return noDecision(err, stays)
+		return noDecision(err, agentStops)
 	}
 	exit := func() {
 		time.AfterFunc(hookGrace/4, func() { os.Exit(exitFailure) }) // printing may hang
@@ -169,7 +169,7 @@ func (o *hookOptions) run(cmd *cobra.Command, h hook.Host, args []string, t term
 			}
 		}()
 		answer, err := o.answer(ctx, h, args, cmd.InOrStdin(), t, k)
-		if err = noDecision(err, stays); err != nil && !k.failed {
+		if err = noDecision(err, agentStops); err != nil && !k.failed {
 			k.note(err.Error())
 		}
 		print(answer)
@@ -190,7 +190,7 @@ func (o *hookOptions) answer(
 		Sessions: k, Secrets: ownSecrets(),
 		Prompted: func(ctx context.Context, session, folder string, first bool) {
 			dir := folderOf(folder)
-			s, why := o.in(ctx, projects, dir)
+			s, why := o.inProject(ctx, projects, dir)
 			if first {
 				if why = cmp.Or(why, projects.Begin(ctx, session, dir)); why != nil {
 					k.note(why.Error())
@@ -211,7 +211,7 @@ func (o *hookOptions) answer(
 		},
 		Loop: func(ctx context.Context, p *hook.Pause) (cfg autocontinue.Config, err error) {
 			k.lacks = p.Lack
-			o, why := o.in(ctx, projects, folderOf(p.Began))
+			o, why := o.inProject(ctx, projects, folderOf(p.Began))
 			if why != nil && !errors.Is(why, project.ErrNotAllowed) {
 				ignored = "sidecoach: " + why.Error()
 				k.note(why.Error())
@@ -234,7 +234,7 @@ func (o *hookOptions) answer(
 		},
 	})
 	if errors.Is(err, hook.ErrEvent) {
-		return answer, badInput(stays+"; does "+h.Product()+" run this?", "%v", err)
+		return answer, badInput(agentStops+"; does "+h.Product()+" run this?", "%v", err)
 	}
 	return answer, err
 }
@@ -272,7 +272,7 @@ func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]by
 	}
 	payload, err := io.ReadAll(io.LimitReader(stdin, hook.MaxEvent+1))
 	if err != nil {
-		return nil, badInput(stays, "cannot read the event: %v", cause(err))
+		return nil, badInput(agentStops, "cannot read the event: %v", cause(err))
 	}
 	_, _ = io.Copy(io.Discard, stdin) // some hosts report a failure if they cannot write all of it
 	return payload, nil
@@ -323,7 +323,7 @@ func watched(ctx context.Context, parent func() int, exit func(), do func(contex
 	}()
 	err := do(ctx)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return noDecision(cause, stays)
+		return noDecision(cause, agentStops)
 	}
 	return err
 }

@@ -147,8 +147,8 @@ func (r *replay) useLLM(heuristic *classify.Heuristic, files int, t terminal) er
 }
 
 type sessionFile struct {
-	name  string
-	among bool // it was found in a folder, and need not be a transcript
+	name     string
+	inFolder bool // it was found in a folder, and need not be a transcript
 }
 
 // findTranscripts returns the files that names, folders and patterns stand for, each once. Others counts the files in
@@ -164,8 +164,8 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 			return nil, 0, badInput("check the name; "+transcript.Locations, "no such file: %q", arg)
 		}
 		for _, root := range names {
-			among := modeOf(root).IsDir()
-			if among {
+			inFolder := modeOf(root).IsDir()
+			if inFolder {
 				root += string(filepath.Separator) // then a link is followed
 			}
 			_ = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -173,7 +173,7 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 				case err != nil: // to open it fails again later, and is reported then
 				case entry.IsDir():
 					return nil
-				case among && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
+				case inFolder && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
 					others++
 					return nil
 				}
@@ -181,7 +181,7 @@ func findTranscripts(args []string) (files []sessionFile, others int, err error)
 				real, _ := filepath.EvalSymlinks(key)
 				key = cmp.Or(real, key)
 				if !seen[key] {
-					files = append(files, sessionFile{filepath.Clean(name), among && err == nil})
+					files = append(files, sessionFile{filepath.Clean(name), inFolder && err == nil})
 				}
 				seen[key] = true
 				return nil
@@ -274,7 +274,7 @@ func (r *replay) all(ctx context.Context, files []sessionFile) {
 		err := r.file(ctx, file)
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case file.among && (errors.Is(err, transcript.ErrFormat) || errors.Is(err, fs.ErrNotExist)): // a link to nowhere
+		case file.inFolder && (errors.Is(err, transcript.ErrFormat) || errors.Is(err, fs.ErrNotExist)): // a link to nowhere
 			r.sum.Others++
 		default:
 			r.sum.Faults++

@@ -27,15 +27,15 @@ type client struct {
 	news chan struct{} // something is new; holds one, so that telling never waits
 	end  func()        // ends the page
 
-	mu    sync.Mutex // what follows is what the page knows
-	seq   uint64     // of the last event
-	knows settled
+	mu       sync.Mutex // of what the page was sent, which follows
+	seq      uint64     // of the last event
+	settings sentSettings
 }
 
-// settled is what the settings of a page are made of.
-type settled struct {
-	policy         gate.Policy
-	audited, shown bool
+// sentSettings is what the settings that a page has were made of. The zero value is for a page without any.
+type sentSettings struct {
+	policy        gate.Policy
+	audited, sent bool
 }
 
 // socket serves one page until it leaves, is too slow, or its cookie ends.
@@ -146,11 +146,11 @@ func (c *Console) catchUp(ctx context.Context, cl *client, more ...[]byte) error
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	var frames [][]byte
-	if f := c.after(cl.seq, cl.seq == 0 && !cl.knows.shown); f.T == "snapshot" || len(f.Events) > 0 {
+	if f := c.after(cl.seq, cl.seq == 0 && !cl.settings.sent); f.T == "snapshot" || len(f.Events) > 0 {
 		frames, cl.seq = append(frames, encode(f)), f.Seq
 	}
-	if now := (settled{c.cfg.Session.Policy(), c.cfg.Session.Audited(), true}); now != cl.knows {
-		cl.knows = now
+	if now := (sentSettings{c.cfg.Session.Policy(), c.cfg.Session.Audited(), true}); now != cl.settings {
+		cl.settings = now
 		frames = append(frames, encode(frame{T: "settings", Settings: c.settings()}))
 	}
 	for _, f := range append(frames, more...) {
