@@ -2,7 +2,8 @@
 // [http.Handler] for one [gate.Session], which a host mounts.
 //
 // [New] makes the handler. [Console.Invite] makes a link that signs somebody in. Config.Submit connects the chat of
-// the page to the host's agent. The page is embedded: it has no build step and loads nothing from elsewhere.
+// the page to the host's agent. The page is embedded: it has no build step and loads nothing from elsewhere. README.md
+// of this package describes its protocol.
 //
 // The left side of the page is the conversation. The right side is the audit: what waits, in the order of the
 // proposals, with the exact body, and the timeline. A second page shows which gates and tools ask, and the rules.
@@ -27,16 +28,6 @@
 // The Host of a request must be one of Config.Hosts; by default it is a loopback name, and the request comes from
 // this machine. A request that changes something, or opens the socket, must name the same place as its Origin.
 // Cookies do not tell ports apart: another server on the same name sees this one's cookie.
-//
-// # Protocol
-//
-// The page opens a WebSocket at ws?after=N&of=ID: the last event that it has seen, and the history of its number. The
-// server sends a snapshot if the events after N are no longer all there, and then the events as they come, with their
-// items as they are now. A command of the page has an ID, and gets one reply. A client that does not read is dropped,
-// and continues where it was.
-//
-// GET item has the bodies of an item. GET events searches the timeline and exports it as JSON Lines, which are the
-// lines of the journal, or as CSV.
 //
 // # Limits
 //
