@@ -66,7 +66,8 @@ func (s *Session) replay(journal io.Reader) error {
 	}
 }
 
-// The types of events that the code names. An operation makes from none to three events, Expire as many as expire.
+// The types of events that code names; eventTypes has the others. An operation makes at most three events, and Expire
+// at most two for each item that is due.
 const (
 	toolCallResult = "TOOL_CALL_RESULT" // of the tool or, with action respond, of a person
 	runFinished    = "RUN_FINISHED"
@@ -342,7 +343,7 @@ func (st *state) update(it *Item, r *run, e Event) {
 	}
 }
 
-// end closes a run: what is open is withdrawn, what executes may still bring its result.
+// end ends a run and withdraws its open items. A call that executes may still bring its result.
 func (st *state) end(r *run, p Phase, reason string, at time.Time) {
 	r.Phase, r.Reason = p, reason
 	for _, it := range r.items {

@@ -376,7 +376,8 @@ func (c condition) holds(root *root, allow bool, body any) outcome {
 	return unclear
 }
 
-// some tests each element. One with the outcome decides, which is yes or no, decides; otherwise the rest do.
+// some tests each element. One element whose outcome is decides (yes for any, no for all) settles it. Without such an
+// element, the outcome is the opposite.
 func (c condition) some(root *root, allow bool, list []any, decides outcome) outcome {
 	result := is(decides == no)
 	for _, element := range list {

@@ -18,8 +18,8 @@ import (
 
 // Options configure a session. The zero value is not audited and keeps no journal. Each Replay may have other ones.
 type Options struct {
-	// Audited sessions ask people. In others the policy denies what it denies, everything else passes, and the journal has
-	// all of it. [Session.SetAudited] changes it.
+	// Audited sessions ask people. In others nobody is asked, and what the policy does not deny passes. The journal has
+	// everything in both. [Session.SetAudited] changes it.
 	Audited bool
 
 	ToolsOnly bool          // a run may begin with a tool call: the host need not propose a context

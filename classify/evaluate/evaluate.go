@@ -179,8 +179,8 @@ type Outcome struct {
 
 func (o Outcome) typeRight() bool { return o.Verdict.Type == o.Want.Type }
 
-// right returns how much of label and action is right.
-func (o Outcome) right() (n int) {
+// score returns how many of label and action are right.
+func (o Outcome) score() (n int) {
 	if o.Verdict.Label() == o.Want.Label() {
 		n++
 	}

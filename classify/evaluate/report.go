@@ -425,7 +425,7 @@ func (r Report) Compare(name string, baseline Report) Report {
 		if o.Verdict.Label() == b.Verdict.Label() && o.Verdict.Action == b.Verdict.Action {
 			continue
 		}
-		way := map[int]string{1: fixed, 0: changed, -1: broken}[cmp.Compare(o.right(), b.right())]
+		way := map[int]string{1: fixed, 0: changed, -1: broken}[cmp.Compare(o.score(), b.score())]
 		c.Changes = append(c.Changes, change{o.Name, way, o.Want, b.Verdict, o.Verdict, o.agree(), len(o.runs())})
 	}
 	c.Removed = slices.Sorted(maps.Keys(before))

@@ -278,8 +278,8 @@ func readEvent(h hook.Host, args []string, stdin io.Reader, keyboard bool) ([]by
 	return payload, nil
 }
 
-// folderOf returns the folder that the agent works in: the one that the host names, if it is one, else the one that it
-// runs the hook in. Cursor runs a user's hook in its own folder below the home.
+// folderOf returns the folder in which the agent works. The host names it. If that is not a folder, it is the folder in
+// which the host runs the hook. Cursor runs a user's hook in its own folder below the home.
 func folderOf(name string) string {
 	if filepath.IsAbs(name) && modeOf(name).IsDir() {
 		return name

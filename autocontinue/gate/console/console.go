@@ -25,7 +25,7 @@ type Console struct {
 	kept     string     // what the policy file has
 	unwatch  func()
 	mux      *http.ServeMux
-	history  string         // names what the numbers of events count in
+	history  string         // the name of the history in which events are numbered; each Console has another
 	handlers sync.WaitGroup // open sockets
 
 	closed  atomic.Bool

@@ -44,7 +44,7 @@ func (c *Console) socket(w http.ResponseWriter, r *http.Request, who visitor) (a
 	ctx, end := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer end()
 	cl := &client{visitor: who, news: make(chan struct{}, 1), end: end}
-	if of := r.URL.Query().Get("of"); of == "" || of == c.history { // otherwise the number was counted in another one
+	if of := r.URL.Query().Get("of"); of == "" || of == c.history { // otherwise the number is of another history
 		cl.seq, _ = strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
 	}
 	if !c.join(cl) {
@@ -182,7 +182,7 @@ type frame struct {
 	// hello: for whom the page speaks, and the time of the server
 	Name   string    `json:"name,omitempty"`
 	Thread string    `json:"thread,omitempty"`
-	Of     string    `json:"of,omitempty"`   // what the numbers of events count in
+	Of     string    `json:"of,omitempty"`   // the history in which events are numbered
 	Chat   bool      `json:"chat,omitempty"` // messages can be sent
 	Now    time.Time `json:"now,omitzero"`   // hello, beat
 
