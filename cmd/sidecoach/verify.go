@@ -26,61 +26,57 @@ import (
 
 // reviewing are the flags that make a review: what is claimed, what is required, and what to look at.
 type reviewing struct {
+	terminal
 	plan, report, task, trace string
 	config                    verifier.Verifier
 	yes, json, exitCode       bool
 }
 
 func newVerify(t terminal) *cobra.Command {
-	cmd := newReviewing("verify [flags] [-- COMMAND...]", "verification", t, (*reviewing).check)
+	cmd := newReviewing(t, "verify [flags] [-- COMMAND...]", "verification", (*reviewing).check)
 	const rest = " --task ID --trace FILE [flags] [-- COMMAND...]"
 	agent := func(cmd *cobra.Command, _ []string) error {
 		_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
 		return err
 	}
-	cmd.AddCommand(newReviewing("begin"+rest, "review", t, (*reviewing).begin),
-		newReviewing("record"+rest, "recorded", t, (*reviewing).record), command("agent", cobra.NoArgs, agent))
+	cmd.AddCommand(newReviewing(t, "begin"+rest, "review", (*reviewing).begin),
+		newReviewing(t, "record"+rest, "recorded", (*reviewing).record), command("agent", cobra.NoArgs, agent))
 	return cmd
 }
 
 // newReviewing returns a command that looks at the facts. What run returns is printed as that text of views.txt, or as
 // JSON, and --exit-code tells the status.
-func newReviewing(use, text string, t terminal,
-	run func(*reviewing, *cobra.Command, terminal) (result any, status int, err error),
+func newReviewing(
+	t terminal, use, text string, run func(*reviewing, *cobra.Command) (result any, status int, err error),
 ) *cobra.Command {
-	o := &reviewing{config: verifier.Verifier{Dir: ".", Timeout: cmdwitness.DefaultTimeout}}
+	o := &reviewing{terminal: t, config: verifier.Verifier{Dir: ".", Timeout: cmdwitness.DefaultTimeout}}
 	cmd := command(use, nil, func(cmd *cobra.Command, args []string) error {
 		if err := o.take(cmd, args); err != nil {
 			return err
 		}
-		result, status, err := run(o, cmd, t)
+		result, status, err := run(o, cmd)
 		switch {
 		case err != nil:
 		case o.json:
 			err = writeJSON(cmd.OutOrStdout(), result)
 		default:
-			err = t.tell(cmd.OutOrStdout(), view(text, result))
+			err = o.tell(cmd.OutOrStdout(), view(text, result))
 		}
 		if err == nil && o.exitCode {
 			err = exit(status)
 		}
 		return err
 	})
-	f, name := cmd.Flags(), cmd.Name()
-	if name != "verify" {
-		bind(f, "task", &o.task, "trace", &o.trace)
-	}
-	if name != "record" {
-		bind(f, "plan", &o.plan, "report", &o.report, "baseline", &o.config.Baseline, "reviewed", &o.config.Reviewed)
-	}
-	bind(f, "env", &o.config.Environment.Pass, "clean-env", &o.config.Environment.Clean, "timeout", &o.config.Timeout)
-	if name == "verify" {
-		bind(f, "allow-unchecked", &o.config.AllowUnchecked, "yes", &o.yes)
-	}
-	bind(f, "json", &o.json)
-	if name != "begin" {
-		bind(f, "exit-code", &o.exitCode)
-	}
+	review := []any{"task", &o.task, "trace", &o.trace}
+	claims := []any{"plan", &o.plan, "report", &o.report, "baseline", &o.config.Baseline, "reviewed", &o.config.Reviewed}
+	runs := []any{"env", &o.config.Environment.Pass, "clean-env", &o.config.Environment.Clean, "timeout", &o.config.Timeout}
+	lone := []any{"allow-unchecked", &o.config.AllowUnchecked, "yes", &o.yes}
+	asJSON, asStatus := []any{"json", &o.json}, []any{"exit-code", &o.exitCode}
+	bind(cmd.Flags(), map[string][]any{
+		"verify": slices.Concat(claims, runs, lone, asJSON, asStatus),
+		"begin":  slices.Concat(review, claims, runs, asJSON),
+		"record": slices.Concat(review, runs, asJSON, asStatus),
+	}[cmd.Name()]...)
 	return cmd
 }
 
@@ -104,8 +100,8 @@ func (o *reviewing) take(cmd *cobra.Command, args []string) error {
 	return notEmpty(cmd, "plan", "report", "baseline")
 }
 
-func (o *reviewing) check(cmd *cobra.Command, t terminal) (any, int, error) {
-	unseen, err := o.choose(cmd, t)
+func (o *reviewing) check(cmd *cobra.Command) (any, int, error) {
+	unseen, err := o.choose(cmd)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -121,7 +117,7 @@ func (o *reviewing) check(cmd *cobra.Command, t terminal) (any, int, error) {
 
 // choose finds the command of the project where none is given, and asks whether to run it. It returns what is not seen
 // without it.
-func (o *reviewing) choose(cmd *cobra.Command, t terminal) (unseen string, err error) {
+func (o *reviewing) choose(cmd *cobra.Command) (unseen string, err error) {
 	if len(o.config.Commands) > 0 {
 		return "", nil
 	}
@@ -131,7 +127,7 @@ func (o *reviewing) choose(cmd *cobra.Command, t terminal) (unseen string, err e
 	unseen = "no test command was found: add -- COMMAND"
 	if command != nil {
 		unseen = fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by)
-		if o.yes || t.keyboard && o.report != "-" {
+		if o.yes || o.keyboard && o.report != "-" {
 			complain(cmd.ErrOrStderr(), fmt.Sprintf("%s says how this project is tested: %s", by, line))
 			o.yes = o.yes || ask(cmd, "Run it in "+visible(root)+"?")
 		}
@@ -252,7 +248,7 @@ var (
 	exits = map[verify.Status]int{verify.NotMet: exitContinue, verify.Unverified: exitUnverified}
 )
 
-func (o *reviewing) begin(cmd *cobra.Command, _ terminal) (any, int, error) {
+func (o *reviewing) begin(cmd *cobra.Command) (any, int, error) {
 	file, err := o.open(true)
 	if err != nil {
 		return nil, 0, err
@@ -274,7 +270,7 @@ type recorded struct { // as JSON, overrides are a list, never null
 	Stalled   bool            `json:"stalled"`
 }
 
-func (o *reviewing) record(cmd *cobra.Command, _ terminal) (any, int, error) {
+func (o *reviewing) record(cmd *cobra.Command) (any, int, error) {
 	file, err := o.open(false)
 	if err != nil {
 		return nil, 0, err
