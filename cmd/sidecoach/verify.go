@@ -30,6 +30,7 @@ type reviewing struct {
 	plan, report, task, trace string
 	config                    verifier.Verifier
 	yes, json, exitCode       bool
+	unseen                    []string // what is not looked at, because the flags do not say how
 }
 
 func newVerify(t terminal) *cobra.Command {
@@ -101,30 +102,25 @@ func (o *reviewing) take(cmd *cobra.Command, args []string) error {
 }
 
 func (o *reviewing) check(cmd *cobra.Command) (any, int, error) {
-	unseen, err := o.choose(cmd)
-	if err != nil {
+	if err := o.choose(cmd); err != nil {
 		return nil, 0, err
 	}
 	v, err := o.look(cmd)
 	if err != nil {
 		return nil, 0, err
 	}
-	if unseen != "" {
-		v.Facts.Unseen = append(v.Facts.Unseen, unseen)
-	}
 	return v, exits[v.standing], nil
 }
 
-// choose finds the command of the project where none is given, and asks whether to run it. It returns what is not seen
-// without it.
-func (o *reviewing) choose(cmd *cobra.Command) (unseen string, err error) {
+// choose finds the command of the project where none is given, and asks whether to run it.
+func (o *reviewing) choose(cmd *cobra.Command) error {
 	if len(o.config.Commands) > 0 {
-		return "", nil
+		return nil
 	}
 	root := cmdwitness.Root(".")
 	command, by := cmdwitness.Find(root)
 	line := strings.Join(command, " ")
-	unseen = "no test command was found: add -- COMMAND"
+	unseen := "no test command was found: add -- COMMAND"
 	if command != nil {
 		unseen = fmt.Sprintf("no tests were run: add --yes to run %s, which %s names, or -- COMMAND", line, by)
 		if o.yes || o.keyboard && o.report != "-" {
@@ -135,11 +131,12 @@ func (o *reviewing) choose(cmd *cobra.Command) (unseen string, err error) {
 	switch {
 	case o.yes && command != nil:
 		o.config.Commands, o.config.Dir = [][]string{command}, root
-		return "", nil
 	case o.plan == "" && o.report == "":
-		return "", misuse("add --report report.md, --plan plan.md or -- COMMAND", "nothing to verify in %s: %s", root, unseen)
+		return misuse("add --report report.md, --plan plan.md or -- COMMAND", "nothing to verify in %s: %s", root, unseen)
+	default:
+		o.unseen = []string{unseen}
 	}
-	return unseen, nil
+	return nil
 }
 
 func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
@@ -168,6 +165,7 @@ func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
 	if o.config.Baseline != "" && facts.Base == "" {
 		return nil, badBaseline("cannot compare with the baseline %q: %s", o.config.Baseline, strings.Join(facts.Unseen, "; "))
 	}
+	facts.Unseen = slices.Concat(facts.Unseen, o.unseen)
 	standing, why := review.Standing()
 	decision, overrides := review.Record(review.Judge())
 	v := &verification{review: review, standing: standing, Verdict: verdicts[standing], Plan: plan, Decision: decision,
