@@ -34,7 +34,9 @@ func readClaude(v value, id string, subagent bool) (l line) {
 			l.add(e)
 		}
 	}
-	if name := v.text("permissionMode"); name != "" && !subagent {
+	// Within a turn, only what the agent is told says that it plans, or does not any more.
+	told := map[string]string{"plan_mode": "plan", "plan_mode_exit": "default"}[v.text("attachment", "type")]
+	if name := cmp.Or(v.text("permissionMode"), told); name != "" && !subagent && !side {
 		l.add(entry{kind: mode, text: name})
 	}
 	return l
