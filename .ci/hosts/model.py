@@ -18,7 +18,7 @@ QUOTES = "Why were you told: "  # how the human quotes a coaching
 COMPACT = re.compile(r"detailed summary of|CONTEXT CHECKPOINT COMPACTION|<state_snapshot>|summar(y|ize) .{0,40}conversation", re.I)
 SIDE = json.dumps({"reasoning": "done", "next_speaker": "user", "title": "Login redirect", "isNewTopic": False,
                    "model_choice": "flash"})
-NOTICE = re.compile(r"\s*<(system-reminder|environment_context|session_context|mode_changed_notice)")
+NOTICE = re.compile(r"\s*<(system-reminder|environment_context|session_context|mode_changed_notice)|Tool loaded\.$")
 
 
 # --- The conversation in each API: a list of (kind, text) with the kinds user, assistant and tool, and the tools.
@@ -32,15 +32,20 @@ def flat(c):
 
 
 def from_anthropic(body):
-    items = []
+    items, loaded = [], set()  # the deferred tools that a search has loaded: a model does not see the others
     for m in body.get("messages", []):
         blocks = [{"type": "text", "text": m["content"]}] if isinstance(m["content"], str) else m["content"]
         for b in blocks:
             match b.get("type"):
-                case "tool_result": items.append(("tool", flat(b.get("content"))))
+                case "tool_result":
+                    found = {x["tool_name"] for x in b.get("content") or [] if type(x) is dict and "tool_name" in x}
+                    loaded |= found
+                    if not found:
+                        items.append(("tool", flat(b.get("content"))))
                 case "tool_use": items.append(("assistant", "<call>"))
                 case "text": items.append((m["role"], b["text"]))
-    return items, [{"name": t["name"], "schema": t.get("input_schema", {})} for t in body.get("tools", [])]
+    tools = [t for t in body.get("tools", []) if not t.get("defer_loading") or t["name"] in loaded]
+    return items, [{"name": t["name"], "schema": t.get("input_schema", {})} for t in tools]
 
 
 def from_responses(body):

@@ -80,8 +80,10 @@ def script(scenario, turn, tools, prompt):
                 return say(CLAIM) if since else test()
             return [test, lambda: edit(tools), lambda: say(CLAIM)][min(ran, 2)]()
         case "plan":  # a plan first; the work when the human has approved it
-            t = pick(tools, "ExitPlanMode", "exit_plan_mode")
+            t = pick(tools, "ExitPlanMode", "exit_plan_mode", "ToolSearch")  # the search loads the first
             leaves = t and not ran and not coached and "Think" not in prompt
+            if leaves and t["name"] == "ToolSearch":
+                return call(t, {"query": "select:ExitPlanMode"})
             return call(t, {"summary": "Fix it."} if "summary" in str(t["schema"]) else {}) if leaves else say(HOLLOW)
         case "background":  # work goes on without the agent
             return say(HOLLOW) if ran else background(tools)
