@@ -15,6 +15,7 @@ ms=
 configure() {
 	export ANTHROPIC_API_KEY=dummy-key-for-a-scripted-model CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 	export DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 IS_SANDBOX=1
+	export CLAUDE_CODE_AUTO_COMPACT_WINDOW=200000 # the context of some models is five times as large
 	mkdir -p "${settings%/*}"
 	cat >"$HOME/.claude.json" <<-J # what the first start asks on the screen
 		{"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
