@@ -5,8 +5,13 @@ package llm
 import (
 	"os"
 	"os/exec"
+	"strconv"
 )
 
 func ownGroup(*exec.Cmd) {}
 
-func killGroup(leader *os.Process) { _ = leader.Kill() }
+// killGroup ends the leader and, on Windows, what it started.
+func killGroup(leader *os.Process) {
+	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(leader.Pid)).Run()
+	_ = leader.Kill()
+}
