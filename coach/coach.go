@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/sidecoach/sidecoach/classify"
 	"github.com/sidecoach/sidecoach/classify/plaintext"
@@ -78,7 +79,7 @@ type Config struct {
 
 // Coach words messages. It is immutable and safe for concurrent use. The zero value and nil use the default templates.
 type Coach struct {
-	own map[string]messages // the languages for which the host gave a file
+	own map[string]*template.Template // the languages for which the host gave a file
 }
 
 // New returns a coach with the host's templates in place of the default ones. It does not use cfg.Templates after it
@@ -184,8 +185,8 @@ func within(signals []classify.Signal, n int) []classify.Signal {
 }
 
 // word prints the message of tier t, or says why there is none.
-func (c *Coach) word(t Tier, language string, f *fields) (text, why string) {
-	printed, err := c.templates(language).print(t, f)
+func (c *Coach) word(t Tier, language string, f *fields) (message, why string) {
+	text, err := printed(c.templates(language), t, f)
 	if err != nil {
 		return "", "the template failed: " + quotable(err.Error(), maxQuoted)
 	}
@@ -194,8 +195,8 @@ func (c *Coach) word(t Tier, language string, f *fields) (text, why string) {
 		max = maxForeign
 	}
 	const prefix = plaintext.Prefix + " "
-	printed = wideStops.Replace(plaintext.Line(printed, max))
-	body := plaintext.Line(plaintext.Disarm(plaintext.TrimPrefix(printed)), max-len(prefix))
+	text = wideStops.Replace(plaintext.Line(text, max))
+	body := plaintext.Line(plaintext.Disarm(plaintext.TrimPrefix(text)), max-len(prefix))
 	if body == "" {
 		return "", "the template printed nothing"
 	}

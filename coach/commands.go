@@ -145,10 +145,13 @@ func harmful(ws []word) bool {
 	return slices.ContainsFunc(words(text(ws)), func(w word) bool { return in(w, "harm") })
 }
 
+const maxInline = 1000 // commands in inline code that are read: the clause of each one is searched for a denial
+
 // commandsIn returns what stands in inline code and on the lines of fences, in order, of the last maxRead bytes of a
 // text. Code in a clause that denies it is left out.
 func commandsIn(text string) []string {
 	var list []string
+	left := maxInline
 	start := max(0, len(text)-maxRead)
 	fenced := strings.Count("\n"+text[:start], "\n```")%2 == 1
 	if start > 0 {
@@ -162,7 +165,9 @@ func commandsIn(text string) []string {
 			command, _, _ := strings.Cut(strings.TrimPrefix(line, "$ "), " #")
 			list = append(list, strings.TrimSpace(command))
 		default:
-			for _, at := range expression("code").FindAllStringSubmatchIndex(line, -1) {
+			spans := expression("code").FindAllStringSubmatchIndex(line, left)
+			left -= len(spans)
+			for _, at := range spans {
 				if !denied(tokens(folded(line[max(0, at[0]-300):at[0]]))) {
 					list = append(list, strings.TrimSpace(line[at[2]:at[3]]))
 				}

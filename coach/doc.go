@@ -19,7 +19,7 @@
 // matter, because the message has one line. The prefix is not part of a template.
 //
 // Two more files hold data: files.txt says which files are code, tests, interface, configuration or documents;
-// guard.txt says which words the guard refuses and which commands only check.
+// guard.txt says which words the guard refuses and which commands only check, and has the regular expressions.
 //
 // # The guard
 //

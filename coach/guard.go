@@ -48,7 +48,7 @@ var read = sync.OnceValues(func() (map[string][]phrase, map[string]func() *regex
 	}
 	expressions := make(map[string]func() *regexp.Regexp)
 	for name, exprs := range alternatives {
-		expressions[name] = compiled(strings.Join(exprs, "|"))
+		expressions[name] = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(exprs, "|")) })
 	}
 	return phrases, expressions
 })
@@ -156,11 +156,6 @@ func longest(ws []word, sections ...string) (n int, object bool) {
 func in(w word, section string) bool {
 	n, _ := longest([]word{w}, section)
 	return n > 0
-}
-
-// compiled returns a function that compiles expr when it is first called.
-func compiled(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // objection says why a classifier's message, on one line, cannot be used. It is empty if the message can be used.
@@ -332,10 +327,7 @@ func denied(ws []word) bool {
 // forbidden reports whether the words right before ws[at] forbid what ws[at] begins, without an exception: "do not
 // delete anything".
 func forbidden(ws []word, at int) bool {
-	for n := 3; n > 0; n-- {
-		if n > at || ws[at-1].end {
-			continue
-		}
+	for n := min(3, at); n > 0 && !ws[at-1].end; n-- {
 		if k, _ := longest(ws[at-n:at], "forbid"); k < n {
 			continue
 		}

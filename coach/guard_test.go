@@ -469,6 +469,14 @@ func TestKnownCheck(t *testing.T) {
 	}
 }
 
+// However many commands stand in inline code, so many are read, and those in fences besides.
+func TestManyCommands(t *testing.T) {
+	text := strings.Repeat("`a` ", 2*maxInline) + "\n" + strings.Repeat("`b`\n", maxInline) + "```\nmake check\n```\n"
+	list := commandsIn(text)
+	require.Len(t, list, maxInline+1)
+	assert.Equal(t, "make check", list[maxInline])
+}
+
 // What one guard refuses, no tier says: neither a quote of the agent, nor data of the plan, the verifier or the skill.
 func TestOneGuard(t *testing.T) {
 	if testing.Short() {

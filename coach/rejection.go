@@ -200,7 +200,7 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 		f.Finding = "gap"
 		return
 	}
-	if len(claimed) == 0 || passedInFence().MatchString(in.Text[max(0, len(in.Text)-maxRead):]) {
+	if len(claimed) == 0 || expression("passedInFence").MatchString(in.Text[max(0, len(in.Text)-maxRead):]) {
 		return
 	}
 	r.Signals = slices.DeleteFunc(slices.Clone(r.Signals), func(s classify.Signal) bool {
@@ -218,9 +218,6 @@ func (f *fields) words(r classify.Result, in Context, claimed []string, checks [
 		}
 	}
 }
-
-// passedInFence finds what may be the output of a check that passed.
-var passedInFence = compiled("(?s)```[^`]*(?i:\\bpass(?:ed|ing)?\\b|✓|✔|✅)")
 
 // besideResult reports whether a number stands in the line behind a signal, or a fence follows it: that may be the
 // result.
@@ -319,11 +316,8 @@ func safePath(file string) string {
 	if unsafe(file) != "" {
 		return ""
 	}
-	return plainPath().FindString(file)
+	return matching("plainPath", file)
 }
-
-// plainPath matches a short path of plain characters.
-var plainPath = compiled(`^\.?\w[\w./-]{0,28}$`)
 
 // quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it
 // may not be quoted. The sentence must be whole and plain. The signal must be most of it, so that it says that and
@@ -345,14 +339,10 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 			continue
 		}
 		sentence := text[sentences[i].Start:sentences[i].End]
-		if plainSentences().MatchString(sentence) && unsafe(sentence) == "" &&
+		if expression("plainSentence").MatchString(sentence) && unsafe(sentence) == "" &&
 			utf8.RuneCountInString(sentence) <= max && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
 			return plaintext.Line(sentence, max)
 		}
 	}
 	return ""
 }
-
-// plainSentences matches what a person would take for one plain sentence: words, numbers and simple punctuation that
-// begin with a letter and end with a full stop.
-var plainSentences = compiled(`^\pL[\pL\pM\pN \n.,!\'’()%、，。！]*[.!。！]$`)

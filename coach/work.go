@@ -26,10 +26,11 @@ type check struct{ command, kind string }
 func namedChecks(r classify.Result, in Context) []check {
 	var list []check
 	add := func(command string) {
-		kind, ok := knownCheck(command)
-		c := check{command, kind}
-		if ok && kind != "" && !slices.Contains(list, c) && len(command) <= maxCommand {
-			list = append(list, c)
+		if len(command) > maxCommand || slices.ContainsFunc(list, func(c check) bool { return c.command == command }) {
+			return
+		}
+		if kind, ok := knownCheck(command); ok && kind != "" {
+			list = append(list, check{command, kind})
 		}
 	}
 	for _, text := range []string{in.Text, in.Request} {
@@ -58,7 +59,7 @@ func namedChecks(r classify.Result, in Context) []check {
 		}
 	}
 	for _, word := range words(folded(prose)) {
-		if fileTypes().words[word.text] {
+		if _, isCheck := fileTypes().lists["word "+word.text]; isCheck {
 			add(word.text)
 		}
 	}
@@ -68,60 +69,31 @@ func namedChecks(r classify.Result, in Context) []check {
 //go:embed files.txt
 var fileTableText string
 
-// fileTable is files.txt: the kind of work for an extension or a base name, in lower case, and the extensions that a
-// program can check.
+// fileTable is files.txt.
 type fileTable struct {
-	kinds map[string]string
-	tools map[string][]string
-	words map[string]bool           // programs whose name alone, in prose, is a check
-	tests map[string]string         // the command that runs all tests of files with an extension
-	says  map[string]*regexp.Regexp // what a text has in it that is about files of a kind without naming one
+	kinds map[string]string // the kind of work for an extension or a base name, in lower case
+	lists map[string]string // what stands on the other lines for each name before the colon: "tool npm", "tests .go"
 }
 
 var fileTypes = sync.OnceValue(func() fileTable {
-	t := fileTable{map[string]string{}, map[string][]string{}, map[string]bool{}, map[string]string{},
-		map[string]*regexp.Regexp{}}
+	t := fileTable{make(map[string]string), make(map[string]string)}
 	for line := range strings.Lines(fileTableText) {
-		head, text, ok := strings.Cut(line, ":")
-		if !ok || strings.HasPrefix(line, "#") {
-			continue
-		}
-		kind, of, _ := strings.Cut(head, " ")
-		switch list := strings.Fields(text); kind {
-		case "says":
-			t.says[of] = regexp.MustCompile(strings.TrimSpace(text))
-		case "tests":
-			t.tests[of] = strings.TrimSpace(text)
-		case "tool":
-			for tool := range strings.FieldsSeq(of) {
-				t.tools[tool] = list
-			}
-		case "word":
-			for _, name := range list {
-				t.words[name] = true
+		head, list, ok := strings.Cut(line, ":")
+		kind, names, named := strings.Cut(head, " ")
+		switch {
+		case !ok || strings.HasPrefix(line, "#"):
+		case named:
+			for name := range strings.FieldsSeq(names) {
+				t.lists[kind+" "+name] = strings.TrimSpace(list)
 			}
 		default:
-			for _, name := range list {
+			for name := range strings.FieldsSeq(list) {
 				t.kinds[name] = kind
 			}
 		}
 	}
 	return t
 })
-
-var (
-	fileNames = compiled(`[\w@.-]*[\w-](?:[/\\][\w@.-]+)*`)
-	testNames = compiled(`(?:^|[._/-])(?:tests?|specs?|e2e)(?:[._/-]|$)`)
-	fences    = compiled("^(```+|~~~+)(\\w*)")
-	cited     = compiled("^```+\\d+:\\d+:(\\S+)")
-	effects   = compiled(`^(?:\w+[_-])?(?:deploy|publish|release|version_?bump|bump|migrate|uninstall|delete|cleanup|` +
-		`clear|drop|wipe|reset|seed)(?:db|data|database|s)?(?:[_.-]|$)`)
-	styles = compiled(`^[.#][a-z][\w-]*(?:::?[a-z-]+)*$|^\d+(?:\.\d+)?(?:px|rem|em|vh|vw)$|^(?:color|background|margin|padding|border|` +
-		`width|height|display|position|flex|grid|gap|z-index|opacity|overflow|outline|transition|transform|font|text|max|min)` +
-		`[a-z-]*: ?[\w#.%-]+;?$`)
-	diagnostics = compiled(`"owner": ?"typescript"|\berror TS\d{4}\b|\bTypeScript (?:error|warning)`)
-	identifiers = compiled(`^\w*[a-z]\w*[A-Z]\w*$|^\w+_\w+$|^[\w.:]+\(\S*\)$`)
-)
 
 // changes is what was changed, as far as it can be seen: the kinds of the files, and what the text shows beside them.
 type changes struct {
@@ -133,12 +105,15 @@ type changes struct {
 	code       bool            // the text shows code or names in code
 	types      bool            // it is about what a TypeScript compiler reported
 	app        bool            // the text is about an app that only its maker's tool opens
-	al         bool            // the text is about code for a compiler without naming a file
+	compile    bool            // the text is about code for a compiler without naming a file
 	document   bool            // the request is for a document
 	docs       bool            // the text begins with an edit of a document, or the host saw no other
 }
 
-const claimedWeight = 3 // of a file in a line that claims something
+const (
+	claimedWeight = 3  // of a file in a line that claims something
+	maxStyles     = 50 // that are looked for in the text
+)
 
 // changed returns what the host saw edited, or else what the output names and shows, or else the request.
 func changed(r classify.Result, in Context) changes {
@@ -147,13 +122,13 @@ func changed(r classify.Result, in Context) changes {
 		c.add(file, 1, map[string]bool{})
 	}
 	start := in.Text[:min(len(in.Text), 200)]
-	c.types = diagnostics().MatchString(start + " " + in.Request[:min(len(in.Request), maxRead)])
+	c.types = expression("tsc").MatchString(start + " " + in.Request[:min(len(in.Request), maxRead)])
 	if c.seen = len(c.weight) > 0; c.seen || c.docs {
 		return c
 	}
 	end := in.Text[max(0, len(in.Text)-maxRead):]
-	says := func(kind, text string) bool { return fileTypes().says[kind].MatchString(text) }
-	c.app, c.al, c.docs = says("app", end), says("compile", end), says("docs", start)
+	says := func(kind, text string) bool { return expression("says-" + kind).MatchString(text) }
+	c.app, c.compile, c.docs = says("app", end), says("compile", end), says("docs", start)
 	c.document = len(in.Request) < 200 && !plaintext.IsOurs(in.Request) && says("document", in.Request)
 	c.read(in.Text, r.Signals)
 	if len(c.weight) == 0 && !c.code && !c.styles && !plaintext.IsOurs(in.Request) {
@@ -184,43 +159,40 @@ func (c *changes) read(text string, signals []classify.Signal) {
 	for line := range strings.Lines(text[next:]) {
 		at, next = next, next+len(line)
 		trimmed := strings.TrimSpace(line)
-		if mark := fences().FindStringSubmatch(trimmed); mark != nil && (fence == "" || strings.HasPrefix(trimmed, fence)) {
-			if fence != "" {
-				fence = ""
-				continue
-			}
+		mark := expression("fence").FindStringSubmatch(trimmed)
+		switch {
+		case mark != nil && fence == "":
 			fence = mark[1]
-			switch kind, _ := kindOfFile("fence." + mark[2]); kind {
-			case "code", "interface", "compile":
-				if !seen[mark[2]] {
-					seen[mark[2]] = true
-					c.weight[kind]++
-					c.first = cmp.Or(c.first, kind)
-				}
+			kind, _ := kindOfFile("fence." + mark[2])
+			if slices.Contains([]string{"code", "interface", "compile"}, kind) && !seen[mark[2]] {
+				seen[mark[2]] = true
+				c.weight[kind]++
+				c.first = cmp.Or(c.first, kind)
 			}
-			if file := cited().FindStringSubmatch(trimmed); file != nil {
+			if file := expression("cited").FindStringSubmatch(trimmed); file != nil {
 				c.add(file[1], claimedWeight, seen)
 			}
-			continue
-		}
-		if fence != "" && !strings.HasPrefix(trimmed, "//") { // "// src/main.go" names the file of a fence
-			continue
-		}
-		weight := 1
-		if slices.ContainsFunc(signals, func(s classify.Signal) bool {
-			return s.Kind == classify.SignalClaim && at <= s.Start && s.Start < next
-		}) {
-			weight = claimedWeight
-		}
-		for _, file := range fileNames().FindAllString(line, -1) {
-			c.add(file, weight, seen)
+		case mark != nil && strings.HasPrefix(trimmed, fence):
+			fence = ""
+		case fence == "" || strings.HasPrefix(trimmed, "//"): // "// src/main.go" names the file of a fence
+			weight := 1
+			if slices.ContainsFunc(signals, func(s classify.Signal) bool {
+				return s.Kind == classify.SignalClaim && at <= s.Start && s.Start < next
+			}) {
+				weight = claimedWeight
+			}
+			for _, file := range expression("fileName").FindAllString(line, -1) {
+				c.add(file, weight, seen)
+			}
 		}
 	}
 	spans, end := commandsIn(text), text[max(0, len(text)-maxRead):]
-	c.code = slices.ContainsFunc(spans, identifiers().MatchString) || strings.Contains(text, "<<<<<<< SEARCH") ||
+	c.code = slices.ContainsFunc(spans, expression("identifier").MatchString) || strings.Contains(text, "<<<<<<< SEARCH") ||
 		strings.Contains(text, "```diff") && c.weight["docs"] == 0
-	c.styles = len(c.weight) == 0 && slices.ContainsFunc(spans, func(s string) bool {
-		return styles().MatchString(s) && !regexp.MustCompile(`[\pL\d/]`+regexp.QuoteMeta(s)).MatchString(end)
+	styles := slices.DeleteFunc(spans, func(s string) bool { return !expression("style").MatchString(s) })
+	styles = styles[:min(len(styles), maxStyles)]
+	c.styles = len(c.weight) == 0 && slices.ContainsFunc(styles, func(s string) bool {
+		return !regexp.MustCompile(`[\pL\d/]` + regexp.QuoteMeta(s)).MatchString(end)
 	})
 }
 
@@ -235,7 +207,7 @@ func (c changes) fitting() string {
 	switch {
 	case (n["app"] > 0 || c.app) && !c.docs:
 		return "app"
-	case c.al && len(n) == 0 && !c.docs:
+	case c.compile && len(n) == 0 && !c.docs:
 		return "compile"
 	case c.styles && !c.docs:
 		return "interface"
@@ -292,15 +264,16 @@ func onlyEdits(text string) bool {
 // onlyListing reports whether a text shows code in a fence that names its language, and no change of it.
 func onlyListing(text string) bool {
 	text = text[max(0, len(text)-maxRead):]
-	listing := regexp.MustCompile("(?m)^\\s*```+(?:[b-ceg-z]|d[^i]|a[^d])").MatchString(text)
-	return listing && !strings.Contains(text, "<<<<<<< SEARCH") && !strings.Contains(text, "```diff")
+	return expression("listing").MatchString(text) && !strings.Contains(text, "<<<<<<< SEARCH") &&
+		!strings.Contains(text, "```diff")
 }
 
 // own returns the command that checks the changed files, if there is one for all of them: the tests of their one
 // language.
 func (c changes) own(fitting string) []check {
 	if fitting == "tests" || fitting == "any" && len(c.extensions) > 0 {
-		if command := fileTypes().tests[strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")]; command != "" {
+		extensions := strings.Join(slices.Collect(maps.Keys(c.extensions)), " ")
+		if command := fileTypes().lists["tests "+extensions]; command != "" {
 			return []check{{command, classify.ClaimTests}}
 		}
 	}
@@ -309,9 +282,9 @@ func (c changes) own(fitting string) []check {
 
 // fits reports whether a command can check what was changed, as far as it is known.
 func (c changes) fits(command string) bool {
-	extensions, known := fileTypes().tools[strings.Fields(command)[0]]
+	extensions, known := fileTypes().lists["tool "+strings.Fields(command)[0]]
 	return !known || len(c.extensions) == 0 ||
-		slices.ContainsFunc(extensions, func(e string) bool { return c.extensions[e] })
+		slices.ContainsFunc(strings.Fields(extensions), func(e string) bool { return c.extensions[e] })
 }
 
 // kindOfFile returns the kind of work that a file stands for, or "-" if the name is not known as a file, and its base
@@ -324,9 +297,9 @@ func kindOfFile(file string) (kind, base string) {
 	switch extension := path.Ext(base); {
 	case extension != strings.ToLower(extension) && extension != strings.ToUpper(extension): // System.Text.Json
 		return "-", base
-	case (kind == "code" || kind == "script") && testNames().MatchString(strings.ToLower(file)):
+	case (kind == "code" || kind == "script") && expression("testFile").MatchString(strings.ToLower(file)):
 		kind = "tests"
-	case kind == "code" && effects().MatchString(name):
+	case kind == "code" && expression("effectFile").MatchString(name):
 		kind = "script"
 	}
 	return kind, base
