@@ -186,7 +186,7 @@ func Known(s State, o Output) (Decision, State, bool) { return s.known(o, 0) }
 func (s State) known(o Output, resets int) (Decision, State, bool) {
 	before := s
 	s.history.Turns = slices.Clone(s.history.Turns) // push copies the other lists
-	over := s.enter(o, resets)
+	over := s.enterTurn(o, resets)
 
 	// Row 1.
 	if r, ok := s.recorded(o.ID); ok {
@@ -534,7 +534,7 @@ func verifiedNote(note string, status VerificationStatus, said string) string {
 	return note
 }
 
-// goalNote returns note, or what is the case without one, and how far the goal is.
+// goalNote returns note, or the reason's note if it is empty, and how far the goal is.
 func goalNote(note string, reason Reason, g Goal) string {
 	return strings.TrimSpace(cmp.Or(note, verdicts[reason].note) + " " + shown(g.Note, maxGoal))
 }

@@ -101,7 +101,7 @@ var blankFingerprint = digestOf("blank", "")
 // maxFolded is how many bytes of a text count for its fingerprint, half of them at either end.
 const maxFolded = 256 << 10
 
-// fingerprint folds text so that the same output at a later pause is recognised though it was printed anew:
+// fingerprint folds text, to recognise the same output at a later pause though some details differ:
 //
 //   - white space, punctuation and invisible characters only separate words;
 //   - case is ignored;
@@ -121,19 +121,8 @@ func fingerprint(text string) digest {
 	text = strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, plaintext.Clean(text)) // ς is σ
 	text = lineNumbers().ReplaceAllString(text, "$1$2 "+mark+" ")
 	text = volatile().ReplaceAllString(text, " "+mark+" ")
-	var spaced strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == '_' || r < ' ':
-			spaced.WriteRune(r)
-		case unicode.IsPunct(r) || r < unicode.MaxASCII || plaintext.IsSpace(r):
-			spaced.WriteByte(' ')
-		default: // "✅" and "❌" say different things
-			spaced.WriteString(" " + string(r) + " ")
-		}
-	}
 	var words []string
-	for _, w := range strings.Fields(spaced.String()) {
+	for _, w := range wordOrSign().FindAllString(text, -1) {
 		if w = strings.Trim(w, "_"); isGenerated(w) {
 			w = mark
 		}
@@ -147,8 +136,11 @@ func fingerprint(text string) digest {
 // mark stands for what differs each time an output is printed. No word has it: it is a control character.
 const mark = "\x01"
 
-// lineNumbers and volatile match text in lower case.
+// They match text in lower case. A sign counts as a word: "✅" and "❌" say different things.
 var (
+	wordOrSign = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\pL\pN\pM_` + mark + `]+|[^\x00-\x7f\pL\pN\pM\pP\pZ\x{85}\x{2800}]`)
+	})
 	lineNumbers = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(\w\.[a-z]\w{0,4})(?::\d+(?::\d+)?\b|\(\d+(?:,\d+)?\)|#l\d+\b)|` +
 			`\b(line|ln|col|column)\s+\d+(?:[-–]\d+)?\b`)

@@ -193,12 +193,12 @@ func (s *State) turn() *turn {
 func (s State) Reset() State {
 	s.Resets = s.resets() + 1
 	s.history.Turns = slices.Clone(s.history.Turns)
-	s.open(0)
+	s.openTurn(0)
 	return s
 }
 
-// open makes a new turn the current one.
-func (s *State) open(id digest) {
+// openTurn makes a new turn the current one.
+func (s *State) openTurn(id digest) {
 	h := &s.history
 	if t := s.turn(); t.ID == 0 && t.Closed == nil && t.Shown == nil {
 		t.ID = id // there is nothing to remember of that turn
@@ -212,8 +212,8 @@ func (s *State) open(id digest) {
 	}
 }
 
-// enter makes the turn of o the current one if it is unknown, and reports whether it is over.
-func (s *State) enter(o Output, resets int) (over bool) {
+// enterTurn makes the turn of o the current one if it is unknown, and reports whether it is over.
+func (s *State) enterTurn(o Output, resets int) (over bool) {
 	if resets != 0 && resets != s.resets() {
 		return true
 	}
@@ -226,7 +226,7 @@ func (s *State) enter(o Output, resets int) (over bool) {
 	case slices.ContainsFunc(s.history.Turns, func(t turn) bool { return t.ID == id }):
 		return true
 	case !s.isOurs(o.Request):
-		s.open(id)
+		s.openTurn(id)
 	case now.ID == 0:
 		now.ID = id // else the next output of this name would open the turn again
 	}

@@ -165,10 +165,7 @@ func readFile(fsys fs.FS, name string) (_ []byte, err error) {
 // A plan without that section has none. The errors are those of [Extract].
 func Stages(markdown []byte) ([]string, error) {
 	c, err := extract(markdown, []string{"Stages"})
-	if errors.Is(err, ErrNoSection) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNoSection) {
 		return nil, fmt.Errorf("plancriteria: stages: %w", err)
 	}
 	var stages []string
@@ -314,7 +311,7 @@ func appendItems(items []Item, list *ast.List, src []byte, depth int) []Item {
 // newItem returns the item of the list item n, and whether it has words.
 func newItem(n ast.Node, src []byte) (Item, bool) {
 	var words strings.Builder
-	for c := n.FirstChild(); c != nil && isText(c); c = c.NextSibling() {
+	for c := n.FirstChild(); c != nil && slices.Contains(textKinds, c.Kind()); c = c.NextSibling() {
 		words.Write(c.Lines().Value(src))
 		if html, ok := c.(*ast.HTMLBlock); ok && html.HasClosure() {
 			words.Write(html.ClosureLine.Value(src))
@@ -330,14 +327,8 @@ func newItem(n ast.Node, src []byte) (Item, bool) {
 	return it, it.Text != ""
 }
 
-// isText reports whether the block n can be a list item's own text.
-func isText(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.Paragraph, *ast.TextBlock, *ast.Heading, *ast.HTMLBlock:
-		return true
-	}
-	return false
-}
+// textKinds are the blocks that can be a list item's own text.
+var textKinds = []ast.NodeKind{ast.KindParagraph, ast.KindTextBlock, ast.KindHeading, ast.KindHTMLBlock}
 
 func withoutComments(text string) string { return pattern("comment").ReplaceAllString(text, "$1") }
 

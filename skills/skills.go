@@ -125,7 +125,7 @@ const (
 	after     = `["'*_.:!?\p{Pe}\p{Pi}\p{Pf}]*(?:$|[,;]|` + separator + `)`
 )
 
-// mentions reports whether word stands in the human's own words of text, as a word of its own.
+// mentions reports whether the human's own words in text contain word, as a whole word.
 func mentions(text, word string) bool {
 	if word == "" || !strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
 		return false // most texts: their structure need not be read
