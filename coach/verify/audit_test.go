@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,29 @@ func TestAuditOfRuns(t *testing.T) {
 }
 
 // What failed before the work, or only in a poorer environment, is not held against the agent.
+// The programs that coaching knows as linters and type checkers are no test runs: they show no claim of tests.
+func TestLintersAreNoTests(t *testing.T) {
+	table, err := os.ReadFile("../guard.txt")
+	require.NoError(t, err)
+	section, programs := "", 0
+	for line := range strings.Lines(string(table)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		}
+		if section != "[lint]" && section != "[types]" || line == section || strings.ContainsAny(line, " #") || line == "" {
+			continue
+		}
+		for program := range strings.SplitSeq(line, "|") {
+			facts := verify.Facts{Runs: []verify.Run{{Command: []string{program}, Status: verify.Met}}}
+			h := audit(verify.Report{Claims: []verify.Claim{{Kind: "run", Run: "tests", Result: verify.Met}}}, facts)
+			require.Equal(t, "unchecked", found(h), program)
+			programs++
+		}
+	}
+	require.Greater(t, programs, 20)
+}
+
 func TestAuditOfFailuresBefore(t *testing.T) {
 	fails := verify.Run{
 		Command:  goTest,

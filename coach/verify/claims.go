@@ -516,14 +516,16 @@ func kindOf(command []string) runKind {
 		if i > 0 && (strings.HasPrefix(w, "-") && w != "--test" || strings.ContainsAny(w, "/.")) {
 			continue // an option or an operand
 		}
-		w = strings.ToLower(strings.TrimPrefix(path.Base(w[strings.LastIndexByte(w, ':')+1:]), "--"))
-		switch {
-		case lex("TestTools").Has(w), strings.HasPrefix(w, "test"):
-			return runTests
-		case lex("LintTools").Has(w) || strings.HasSuffix(w, "lint"):
-			return runLint
-		case lex("BuildTools").Has(w) || w == "check" && i > 0 && command[0] == "cargo":
-			return runBuild
+		for _, w := range slices.Backward(strings.Split(strings.ToLower(w), ":")) { // "lint:check", ":app:test"
+			w = strings.TrimPrefix(path.Base(w), "--")
+			switch {
+			case lex("TestTools").Has(w), strings.HasPrefix(w, "test"):
+				return runTests
+			case lex("LintTools").Has(w) || strings.HasSuffix(w, "lint"):
+				return runLint
+			case lex("BuildTools").Has(w) || w == "check" && i > 0 && command[0] == "cargo":
+				return runBuild
+			}
 		}
 	}
 	return runOther
