@@ -231,8 +231,8 @@ func (r *Report) testNames(s, m string) {
 }
 
 // commits reads "committed as abc1234", "commit: abc1234", git's own "[main abc1234]", and lists of commits.
-func (r *Report) commits(s, m, whole string) {
-	if strings.Contains(s, "http") || lex("CommitOther").Match(m) || lex("CommitBlamed").Match(whole) {
+func (r *Report) commits(s, m string, blamed bool) {
+	if blamed || strings.Contains(s, "http") || lex("CommitOther").Match(m) {
 		return
 	}
 	found := false
@@ -413,24 +413,26 @@ func (r *Report) runs(s, m string) {
 	case lex("Succeeds").Match(m) || lex("HarmlessFailure").Match(m):
 		result = Met
 	}
-	tests := false
+	c := Claim{Kind: runClaim, Text: s, Result: result}
+	var tests *Claim // with the numbers of the clause, which are read once
 	for _, f := range lex("Spans").FindAll(s) {
 		command := strings.TrimSpace(strings.TrimPrefix(f[1], "$ "))
 		if !lex("Program").Match(f[1]) || isPath(f[1]) && !strings.Contains(f[1], " ") || strings.HasPrefix(command, "git ") {
 			continue
 		}
-		c := Claim{Kind: runClaim, Text: s, Command: command, Run: kindOf(strings.Fields(command)), Result: result}
-		if c.Run == runTests {
-			tests = true
-			c.count(s, m)
-			c.settle()
-			c.Part = lex("Except").Match(m)
+		one, run := c, kindOf(strings.Fields(command))
+		if run == runTests && tests == nil {
+			one.count(s, m)
+			one.settle()
+			one.Part, tests = lex("Except").Match(m), &one
+		} else if run == runTests {
+			one = *tests
 		}
-		if c.Result != "" {
-			r.add(c)
+		if one.Command, one.Run = command, run; one.Result != "" {
+			r.add(one)
 		}
 	}
-	if tests || lex("Earlier").Match(m) && (failed || !lex("Numbers").Match(m)) {
+	if tests != nil || lex("Earlier").Match(m) && (failed || !lex("Numbers").Match(m)) {
 		return
 	}
 	if counts := lex("TestSubject").Match(m) && lex("Numbers").Match(m); result != "" && !counts {

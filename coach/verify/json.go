@@ -195,6 +195,15 @@ func ParseReport(data []byte) (Report, error) {
 	} else {
 		r.prose(text)
 	}
+	claims, said, quote := r.Claims, "", ""
+	r.Claims = nil
+	for _, c := range claims {
+		if c.Text != said { // the claims of a clause have the same words
+			said, quote = c.Text, line(c.Text, maxQuote)
+		}
+		c.Text = quote
+		r.add(c)
+	}
 	return r, nil
 }
 

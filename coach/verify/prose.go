@@ -179,7 +179,7 @@ func clauses(s string) []string {
 	var all []string
 	from := 0
 	for _, at := range lex("ClauseEnd").FindAllIndex(s) {
-		harmless := lex("HarmlessFailure").Regexp().FindStringIndex(s[at[0]:])
+		harmless := lex("HarmlessFailure").Regexp().FindStringIndex(s[at[0]:min(len(s), at[0]+nearby)])
 		if at[0] > from && (harmless == nil || harmless[0] > 2) {
 			all = append(all, strings.TrimLeft(s[from:at[0]], ", ("))
 			from = at[0]
@@ -191,10 +191,11 @@ func clauses(s string) []string {
 // masked replaces code and paths by letters, so that words in them decide nothing.
 func masked(s string) string {
 	s = lex("Spans").Regexp().ReplaceAllStringFunc(s, func(c string) string { return strings.Repeat("x", len(c)) })
+	m := []byte(s)
 	for _, p := range pathsIn(s) {
-		s = s[:p.from] + strings.Repeat("x", p.to-p.from) + s[p.to:]
+		copy(m[p.from:], strings.Repeat("x", p.to-p.from))
 	}
-	return s
+	return string(m)
 }
 
 // sentence reads what a sentence claims, clause by clause.
@@ -209,9 +210,10 @@ func (r *Report) sentence(s string, ground bool) {
 	if m := masked(s); lex("FailedBefore").Match(m) && !lex("Supposed").Match(m) {
 		r.failedBefore(s)
 	}
+	blamed := lex("CommitBlamed").Match(s)
 	for _, c := range clauses(s) {
 		one := Report{Text: r.Text, Change: r.Change}
-		one.clause(c, masked(c), s)
+		one.clause(c, masked(c), blamed)
 		if ground {
 			one.ground(c, slices.Clone(one.Claims))
 		}
@@ -223,8 +225,9 @@ func (r *Report) sentence(s string, ground bool) {
 	}
 }
 
-// clause reads what a clause of a sentence claims. In m, its code and paths are masked.
-func (r *Report) clause(s, m, sentence string) {
+// clause reads what a clause of a sentence claims. In m, its code and paths are masked. A commit that the sentence blames
+// is not the work.
+func (r *Report) clause(s, m string, blamed bool) {
 	r.extent(s, m)
 	r.leftovers(s, m)
 	now, scoped := lex("Alternative").Replace(m, " "), func(c Claim) bool { return c.Kind == scopeClaim }
@@ -243,7 +246,7 @@ func (r *Report) clause(s, m, sentence string) {
 	}
 	r.fileClaims(s)
 	r.folders(s)
-	r.commits(s, m, sentence)
+	r.commits(s, m, blamed)
 	r.names(s)
 	r.others(s, m)
 	r.says(s, s, lex("Branch"), lex("OtherBranch"), Claim{Kind: branchClaim})

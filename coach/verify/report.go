@@ -80,15 +80,14 @@ const (
 
 // add adds a claim once. Of two claims about one file the more exact one counts.
 func (r *Report) add(c Claim) {
-	c.Text = line(c.Text, maxQuote)
-	n := 0
+	n, cleaned := 0, cleanPath(c.Path)
 	for i, o := range r.Claims {
 		if o.Kind != c.Kind {
 			continue
 		}
 		n++
 		switch {
-		case c.Kind == fileClaim && cleanPath(o.Path) == cleanPath(c.Path):
+		case c.Kind == fileClaim && cleanPath(o.Path) == cleaned:
 			switch {
 			case o.Change == Added && c.Change == Removed && o.Sure && c.Sure:
 				r.Claims = slices.Delete(r.Claims, i, i+1) // made and taken away again: nothing is left to see
@@ -134,7 +133,7 @@ func (c Claim) same(o Claim) bool {
 	case otherClaim, scopeClaim, testsClaim:
 		return c.Text == o.Text
 	case runClaim, commitClaim:
-		return c.Name == o.Name && c.words() == o.words() && c.Part == o.Part && c.Run == o.Run
+		return c.Name == o.Name && c.Part == o.Part && c.Run == o.Run && c.Command == o.Command && c.words() == o.words()
 	}
 	return c.Name == o.Name && c.Result == o.Result && value(c.Total) == value(o.Total) &&
 		(c.Kind == nameClaim && c.Change == o.Change || c.Kind != nameClaim && c.Path == o.Path)
@@ -264,7 +263,9 @@ func (r *Report) ground(s string, claims []Claim) {
 			return // it is told as a whole
 		}
 	}
-	clause := s
+	clause := statement{Text: line(s, maxQuote), Near: lex("Document").Match(s),
+		Result: lex("Succeeds").Match(s) || lex("Fails").Match(s)}
+	changes := lex("SaysChange").Match(s)
 	s = lex("Hash").Replace(lex("Thousands").Replace(lex("Thousands").Replace(s, "$1$2"), "$1$2"), "")
 	m := masked(s)
 	for _, quote := range lex("QuotedText").FindAllIndex(m) {
@@ -273,22 +274,23 @@ func (r *Report) ground(s string, claims []Claim) {
 	if lex("NoClaim").Match(m) {
 		return
 	}
-	from := 0
+	from, blamed := 0, covered && lex("CommitBlamed").Match(s)
 	for _, at := range append(lex("PartEnd").FindAllIndex(m), []int{len(m), len(m)}) {
 		if part := s[from:at[0]]; from < at[0] {
 			one := Report{Text: r.Text}
 			if covered {
-				one.clause(part, m[from:at[0]], s)
+				one.clause(part, m[from:at[0]], blamed)
 			}
 			if !slices.ContainsFunc(one.Claims, covers) {
-				r.part(clause, part, m[from:at[0]])
+				r.part(clause, changes, part, m[from:at[0]])
 			}
 		}
 		from = at[1]
 	}
 }
 
-func (r *Report) part(clause, s, m string) {
+// part adds what a part of a clause says. The whole clause may say that something changed.
+func (r *Report) part(c statement, changes bool, s, m string) {
 	if lex("NotYet").Match(m) || saysResult(s, m) || lex("FailedBefore").Match(m) ||
 		lex("Story").Match(m) && !lex("SaysChange").Match(m) {
 		return
@@ -298,7 +300,7 @@ func (r *Report) part(clause, s, m string) {
 		if !strings.Contains(name, "/") {
 			name = exactly + cmp.Or(codeName(name), name)
 		}
-		r.state(statement{Text: line(clause, maxQuote), Terms: []string{name}, Kept: true})
+		r.state(statement{Text: c.Text, Terms: []string{name}, Kept: true})
 		return
 	}
 	denies := lex("Negated").Match(lex("Condition").Replace(m, " "))
@@ -307,19 +309,19 @@ func (r *Report) part(clause, s, m string) {
 		return
 	case denies, lex("AsBefore").Match(m), lex("StillSo").Match(m) && !lex("Succeeds").Match(m),
 		lex("OfAll").Match(m) && !lex("AllPass").Match(m):
-		r.add(Claim{Kind: otherClaim, Text: clause, Part: denies && !lex("SaysChange").Match(m)})
+		r.add(Claim{Kind: otherClaim, Text: c.Text, Part: denies && !lex("SaysChange").Match(m)})
 		return
-	case lex("WithTests").Match(m) && lex("SaysChange").Match(clause):
-		r.add(Claim{Kind: testsClaim, Text: clause, Part: lex("ItsTests").Match(m)})
-		return
-	}
-	if made, with, ok := strings.Cut(m, " with "); ok && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
-		r.part(clause, s[:len(made)], made) // "`total` with a cache" says two things
-		r.part(clause, s[len(s)-len(with):], with)
+	case lex("WithTests").Match(m) && changes:
+		r.add(Claim{Kind: testsClaim, Text: c.Text, Part: lex("ItsTests").Match(m)})
 		return
 	}
-	c := statement{Text: line(clause, maxQuote), Prose: lex("Document").Match(s), Near: lex("Document").Match(clause),
-		Gone: lex("SaysGone").Match(m), Result: lex("Succeeds").Match(clause) || lex("Fails").Match(clause)}
+	made, with, ok := strings.Cut(m, " with ")
+	if ok && len(m) < 2*nearby && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
+		r.part(c, changes, s[:len(made)], made) // "`total` with a cache" says two things
+		r.part(c, changes, s[len(s)-len(with):], with)
+		return
+	}
+	c.Prose, c.Gone = lex("Document").Match(s), lex("SaysGone").Match(m)
 	s = lex("Without").Replace(lex("StandsAt").Replace(s, "$1$2"), " ")
 	for _, old := range lex("ChangedFrom").FindAll(s) {
 		c.Terms = append(c.Terms, formerly+old[1]+old[2])
@@ -392,7 +394,7 @@ func (r *Report) part(clause, s, m string) {
 	case len(c.Terms)+len(c.Words) > 0:
 		r.state(c)
 	case lex("TestsCover").Match(m):
-		r.add(Claim{Kind: otherClaim, Text: clause})
+		r.add(Claim{Kind: otherClaim, Text: c.Text})
 	}
 }
 

@@ -1,8 +1,10 @@
 package verify_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -232,6 +234,34 @@ func TestRepeatedTextIsBoundedWork(t *testing.T) {
 		if r, err := verify.ParseReport(text); err == nil {
 			require.LessOrEqual(t, len(r.Claims), 3_500)
 		}
+	}
+}
+
+// A line takes hardly more time than what it has does in short lines. Of a few tries, one must show it.
+func TestTimeIsLinearInTheLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
+	timed := func(text string) time.Duration {
+		start := time.Now()
+		_, err := verify.ParseReport([]byte(text))
+		require.NoError(t, err)
+		return time.Since(start)
+	}
+	for _, part := range []string{"`a%d.go`, ", "but %d ", "`go test ./a%d`, ", "[a%d](", "`aa%d` with b "} {
+		long, short := "", ""
+		for i := 0; len(long) < 1500; i++ {
+			said := fmt.Sprintf(part, i)
+			long, short = long+said, short+said
+			if len(long)%150 < len(said) {
+				short += "\n"
+			}
+		}
+		ratio := 9.0
+		for tries := 0; tries < 5 && ratio >= 2; tries++ {
+			ratio = min(ratio, float64(timed(long))/float64(timed(short)))
+		}
+		require.Less(t, ratio, 2.0, "of %q", part)
 	}
 }
 
