@@ -327,7 +327,8 @@ func (r *lineReader) blocks(prose, data func(line)) {
 	flush()
 }
 
-// continues reports whether l goes on with the sentence that block, hard-wrapped, left open.
+// continues reports whether l goes on with the sentence that block, hard-wrapped, left open. Behind a list, code at the
+// margin begins a paragraph.
 func (r *lineReader) continues(block *block, l line) bool {
 	if l.kind != paragraphLine || block.kind == headingLine || block.kind == tableLine ||
 		block.size+l.end-l.start > maxBlock || l.end-block.start > maxSpan {
@@ -343,5 +344,5 @@ func (r *lineReader) continues(block *block, l line) bool {
 		return false
 	}
 	c, _ := utf8.DecodeRuneInString(r.text[l.start:])
-	return c == '`' || c == '(' || unicode.IsLower(c)
+	return c == '`' && (block.kind != itemLine || r.text[l.start-1] == ' ') || c == '(' || unicode.IsLower(c)
 }

@@ -113,6 +113,10 @@ func TestSentences(t *testing.T) {
 		{"heading, table", "## Done\n| a | b |\n|---|---|\n", []string{"Done", "| a | b |"}},
 		{"hard wrap", "This sentence is longer than forty characters and\ngoes on here. Next.", []string{
 			"prose:This sentence is longer than forty characters and\ngoes on here.", "prose:Next."}},
+		{"behind a list", "- Moved the check of the session in front of the guard\n\n`npm run build` also passes.\n",
+			[]string{"Moved the check of the session in front of the guard", "prose:`npm run build` also passes."}},
+		{"item, hard wrap", "- Moved the check of the session in front of\n  `guard`.\n", []string{
+			"Moved the check of the session in front of\n  `guard`."}},
 		{"fence", "Look:\n```go\nx := 1. y\n\nz\n```\n> said\n> twice\nend", []string{
 			"prose:Look:", "prose:end"}},
 		{"Chinese", "已修复。测试通过了吗？", []string{"prose:已修复。", "prose:测试通过了吗？"}},
