@@ -144,7 +144,8 @@ func Decide(p Policy, s State, f Facts) (Decision, State) {
 	}
 
 	r = d.Result
-	g := gapOf(o, r, f.feedback(), goal)
+	found, _ := f.feedback()
+	g := gapOf(o, r, found, goal)
 	times := s.seen(g)
 	s.history.Gaps = push(s.history.Gaps, g, maxGaps)
 	stop := func(reason Reason, note string) (Decision, State) {
@@ -365,26 +366,27 @@ func finite(r classify.Result) classify.Result {
 	return r
 }
 
-func (f Facts) feedback() string {
+// feedback returns what does not hold, and the human's words in it.
+func (f Facts) feedback() (text string, human []string) {
 	v, goal := f.Verification, f.Verification.goal()
 	switch {
 	case v.Status == Rejected && v.Feedback != "":
-		return v.Feedback
+		return v.Feedback, v.Human
 	case goal.open():
-		return goal.Open
+		return goal.Open, goal.Human
 	}
-	return f.Coach.Feedback
+	return f.Coach.Feedback, f.Coach.Human
 }
 
 // coach returns what the message may use.
 func (f Facts) coach(s State, attempt int) coach.Context {
 	in, o := f.Coach, f.Output
-	in.Attempt, in.Feedback, in.Work, in.Evidence = attempt, f.feedback(), o.Work, o.Evidence
+	in.Attempt, in.Work, in.Evidence = attempt, o.Work, o.Evidence
 	in.Request = s.humans(o.Request)
 	in.Text = plaintext.Redact(o.Text) // spans of it stay valid
-	if g := f.Verification.goal(); g.open() && in.Feedback == g.Open {
-		in.Goal, in.Human = true, g.Human
-	}
+	in.Feedback, in.Human = f.feedback()
+	goal := f.Verification.goal()
+	in.Goal = in.Goal || goal.open() && in.Feedback == goal.Open
 	return in
 }
 

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -370,13 +369,16 @@ func (a *AutoContinue) classify(ctx context.Context, in classify.Input) (r class
 func (a *AutoContinue) verify(ctx context.Context, out Output, r classify.Result) (v Verification, err error) {
 	defer a.recovered(ctx, &err)
 	v, err = a.cfg.Verifier.Verify(ctx, out, r)
-	v.Feedback, v.Note = a.redacted(v.Feedback), a.redacted(v.Note)
+	human := func(words []string) (list []string) {
+		for _, w := range words { // they are looked for in the finding
+			list = append(list, a.redacted(w))
+		}
+		return list
+	}
+	v.Feedback, v.Note, v.Human = a.redacted(v.Feedback), a.redacted(v.Note), human(v.Human)
 	if v.Goal != nil {
 		goal := *v.Goal
-		goal.Open, goal.Note, goal.Human = a.redacted(goal.Open), a.redacted(goal.Note), slices.Clone(goal.Human)
-		for i := range goal.Human { // they are looked for in the finding
-			goal.Human[i] = a.redacted(goal.Human[i])
-		}
+		goal.Open, goal.Note, goal.Human = a.redacted(goal.Open), a.redacted(goal.Note), human(goal.Human)
 		v.Goal = &goal
 	}
 	switch v.Status {

@@ -70,10 +70,11 @@ const (
 // Verification is what a [Verifier] found. The zero value says that nothing was verified.
 type Verification struct {
 	Status   VerificationStatus
-	Feedback string // with Rejected: what is wrong, the worst item in the first line
-	Note     string // with Verified and Unverified: what was checked, or why not; a sentence for Decision.Note
-	Checked  bool   // the host's own checks ran, and nothing new failed: the output need not show that
-	Goal     *Goal  // how far the session's goal is; nil without a goal
+	Feedback string   // with Rejected: what is wrong, the worst item in the first line
+	Human    []string // the human's own words in Feedback: commands in backquotes
+	Note     string   // with Verified and Unverified: what was checked, or why not; a sentence for Decision.Note
+	Checked  bool     // the host's own checks ran, and nothing new failed: the output need not show that
+	Goal     *Goal    // how far the session's goal is; nil without a goal
 }
 
 // Goal is what was seen of the goal of a session. While it is not met, a completion is a rejected completion, unless

@@ -47,7 +47,7 @@ type Context struct {
 	Request  string                 // the human's words of the turn
 	PlanFile string                 // the plan's name; only if the plan exists
 	Feedback string                 // a verifier's findings, one a line, worst first
-	Human    []string               // the human's own words in Feedback, which the guard lets pass: a goal's commands
+	Human    []string               // the human's own words in Feedback, which the guard lets pass: commands to check with
 	Goal     bool                   // Feedback is what is open of the session's goal
 	Evidence []classify.Evidence    // what the host saw itself, in order of time
 	Work     classify.Work          // what the agent did, as the host saw it

@@ -281,7 +281,11 @@ func (v *Verifier) Verify(ctx context.Context, out autocontinue.Output,
 	status, why := review.Standing()
 	switch {
 	case status == verify.NotMet:
-		return autocontinue.Verification{Status: autocontinue.Rejected, Feedback: review.Feedback()}, nil
+		found := autocontinue.Verification{Status: autocontinue.Rejected, Feedback: review.Feedback()}
+		for _, c := range v.Commands {
+			found.Human = append(found.Human, "`"+strings.Join(c, " ")+"`")
+		}
+		return found, nil
 	case status == verify.Met && read:
 		if list := review.Honesty().ByWords; len(list) > 0 {
 			of := fmt.Sprintf("%d statements", len(list))

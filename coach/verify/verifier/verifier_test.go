@@ -218,6 +218,7 @@ func TestFailuresOfTheBaseline(t *testing.T) {
 			assert.Contains(t, v.Feedback+v.Note, tt.says)
 			if tt.want == autocontinue.Rejected && name == "broken" {
 				assert.NotContains(t, v.Feedback, "red", "it failed before")
+				assert.Equal(t, []string{"`sh check.sh`"}, v.Human)
 			}
 		})
 	}
