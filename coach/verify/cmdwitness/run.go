@@ -141,7 +141,8 @@ type Environment struct {
 }
 
 // Of returns what a command gets of an environment such as os.Environ, and the names of the variables that it does not
-// get. Secrets are left out, by their names and by their values. An address keeps its host and loses its password.
+// get. Secrets are left out, by their names and by their values. An address keeps its host and loses its password. The
+// name of an option of git is not a secret.
 func (e Environment) Of(environ []string) (env, withheld []string) {
 	for _, v := range environ {
 		name, value, ok := strings.Cut(v, "=")
@@ -153,7 +154,7 @@ func (e Environment) Of(environ []string) (env, withheld []string) {
 		case slices.Contains(e.Pass, name):
 			env = append(env, v)
 		case e.Clean && !lex("Needed").Has(upper) && !strings.HasPrefix(upper, "LC_"),
-			slices.ContainsFunc(strings.Split(upper, "_"), func(w string) bool { return lex("Secrets").Has(w) }):
+			slices.ContainsFunc(strings.Split(strings.TrimPrefix(upper, "GIT_CONFIG_KEY_"), "_"), lex("Secrets").Has):
 			withheld = append(withheld, name)
 		case lex("Userinfo").Match(value):
 			env = append(env, name+"="+lex("Userinfo").Replace(value, "$1$2"))
