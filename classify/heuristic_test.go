@@ -316,8 +316,10 @@ func freshHeuristic(tb testing.TB) *Heuristic {
 // A heuristic that many use at once, and whose tables are compiled meanwhile, judges as one of its own does.
 func TestSharedHeuristic(t *testing.T) {
 	var inputs []Input
-	for _, c := range append(loadCases(t, "cases/known.jsonl"), loadCases(t, "cases/lang_[cjz]*.jsonl")...) {
-		inputs = append(inputs, c.Input)
+	for i, c := range append(loadCases(t, "cases/known.jsonl"), loadCases(t, "cases/lang_[cjz]*.jsonl")...) {
+		if sweep || i%2 == 0 {
+			inputs = append(inputs, c.Input)
+		}
 	}
 	want := make([]Result, len(inputs))
 	for i, in := range inputs {

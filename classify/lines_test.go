@@ -141,16 +141,19 @@ func TestSentencesCover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long under the race detector, and of one goroutine")
 	}
-	for _, c := range loadCases(t, "cases/*.jsonl") {
-		end := 0
-		for _, s := range Sentences(c.Input.Text) {
+	for i, c := range loadCases(t, "cases/*.jsonl") {
+		if i%2 > 0 && !sweep {
+			continue
+		}
+		sentences, end := Sentences(c.Input.Text), 0
+		for _, s := range sentences {
 			assert.LessOrEqual(t, end, s.Start, c.Name)
 			assert.NotEmpty(t, strings.TrimSpace(c.Input.Text[s.Start:s.End]), c.Name)
 			end = s.End
 		}
 		for _, sig := range judge(t, c.Input).Signals {
 			inside := sig.Kind == SignalEvidence
-			for _, s := range Sentences(c.Input.Text) {
+			for _, s := range sentences {
 				inside = inside || s.Start <= sig.Start && sig.End <= s.End
 			}
 			assert.True(t, inside, "%s: signal %q is in no sentence", c.Name, c.Input.Text[sig.Start:sig.End])
