@@ -114,18 +114,20 @@ func (s *store) snapshot(r *repository) string {
 	index := "index-" + strings.NewReplacer("/", "-", ":", "-").Replace(strings.TrimPrefix(r.root, "/"))
 	mine := s.in(r, index)
 	must(mine.run("", "read-tree", cmp.Or(r.head, "--empty")))
-	// Sizes and times are filled in, by reading every file.
-	if _, err := mine.run("", "update-index", "-q", "--ignore-submodules", "--refresh"); !exited(err, 1) {
-		check(err)
+	tracked, links, names := mine.staged("--modified", "--others", "--exclude-standard")
+	// Some files were added although they are ignored.
+	for _, line := range must(r.names("ls-files", "-z", "-t", "--others", "--cached", "--ignored", "--exclude-standard",
+		"--directory")) {
+		if name, other := strings.CutPrefix(line, "? "); other {
+			r.ignored = append(r.ignored, name)
+		} else {
+			names = append(names, line[2:])
+		}
 	}
-	tracked, links := mine.staged()
-	r.ignored = must(r.names("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"))
 	r.programs = slices.DeleteFunc(slices.Clone(r.ignored), func(name string) bool {
 		return strings.HasSuffix(name, "/") || !testcode.IsCode(name) && !lex("ConfigName").Match(path.Base(name))
 	})
-	// Some files were added although they are ignored.
-	names := slices.Concat(must(mine.names("ls-files", "-z", "--modified", "--others", "--exclude-standard")),
-		must(r.names("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")), r.programs)
+	names = append(names, r.programs...)
 	slices.Sort(names)
 	var add, drop, nested []string
 	bytes := int64(0)
@@ -189,17 +191,24 @@ func (r *repository) lstat(name string) (os.FileInfo, error) {
 
 const submodule = "160000" // the mode of one
 
-// staged returns which files an index has, and the commits of its submodules.
-func (r *repository) staged() (files map[string]bool, links map[string]string) {
+// staged returns which files an index has, the commits of its submodules, and the names that the flags add.
+func (r *repository) staged(flags ...string) (files map[string]bool, links map[string]string, more []string) {
 	files, links = map[string]bool{}, map[string]string{}
-	for _, line := range must(r.names("ls-files", "-z", "--stage")) {
-		about, name, _ := strings.Cut(line, "\t")
-		mode, rest, _ := strings.Cut(about, " ")
-		if files[name] = true; mode == submodule {
-			links[name], _, _ = strings.Cut(rest, " ")
+	for _, line := range must(r.names(append([]string{"ls-files", "-z", "-t", "--stage"}, flags...)...)) {
+		about, name, _ := strings.Cut(line[2:], "\t") // mode, hash and stage, if it is not "? name"
+		switch part := strings.Fields(about); {
+		case line[0] == '?':
+			more = append(more, line[2:])
+		case line[0] == 'C': // it has another content
+			more = append(more, name)
+		case part[0] == submodule:
+			links[name] = part[1]
+			fallthrough
+		default:
+			files[name] = true
 		}
 	}
-	return files, links
+	return files, links, more
 }
 
 // graft puts a tree of the repository inner into an index of r, in the place of a submodule.
@@ -221,7 +230,7 @@ func (s *store) baseTree(r *repository, commit string) string {
 	}
 	mine := s.in(r, "index-base")
 	must(mine.run("", "read-tree", commit))
-	_, links := mine.staged()
+	_, links, _ := mine.staged()
 	for name, hash := range links {
 		inner, err := open(r.ctx, r.full(name))
 		if err == nil && inner.sub == "." && inner.has(hash) {
