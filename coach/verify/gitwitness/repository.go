@@ -32,6 +32,7 @@ type repository struct {
 	objects string   // the folder of its objects
 	head    string   // the commit that is checked out; empty before the first
 	shallow bool     // old commits are not there
+	remote  bool     // it knows another repository
 	// What is ignored, as the tree was read; a folder that is ignored as a whole ends with a slash. Programs are the
 	// ignored files that tests may use all the same: programs, and settings of tests, in folders that are not ignored.
 	ignored, programs []string
@@ -48,13 +49,16 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 	r = &repository{ctx: ctx, dir: dir,
 		env: slices.Concat(clean, lex("Environment").Words, []string{"GIT_GRAFT_FILE=" + os.DevNull})}
 	about, err := r.line("rev-parse", "--path-format=absolute", "--is-shallow-repository", "--git-path", "objects",
-		"--show-toplevel")
+		"--show-toplevel", "--revs-only", "HEAD^{commit}") // nothing for the last one before the first commit
 	if says := fmt.Sprint(err); strings.Contains(says, "not a git repository") {
 		err = errors.New("it is not in a git repository")
 	} else if strings.Contains(says, "must be run in a work tree") {
 		err = errors.New("it is a bare repository, or the inside of one: there are no files to look at")
 	}
 	check(err)
+	if last := strings.LastIndexByte(about, '\n'); lex("Hash").Match(about[last+1:]) {
+		about, r.head = about[:last], about[last+1:]
+	}
 	lines := strings.SplitN(about, "\n", 3)
 	if strings.HasPrefix(about, "--") { // it does not know the option, or numbered variables, which switch filters off
 		return nil, errors.New("git is too old: 2.31 or later is needed")
@@ -66,13 +70,8 @@ func open(ctx context.Context, dir string) (r *repository, err error) {
 		return nil, errors.New("the repository's settings say that its files are elsewhere (core.worktree)")
 	}
 	r.sub, r.dir = filepath.ToSlash(sub), r.root
-	filtersOff, sparse := r.settings()
-	r.env = append(r.env, filtersOff...)
-	if sparse {
+	if r.settings() {
 		return nil, errors.New("it is a sparse checkout: run git sparse-checkout disable")
-	}
-	if r.head, err = r.commit("HEAD"); !errors.Is(err, errNoCommit) {
-		check(err)
 	}
 	return r, nil
 }
@@ -370,27 +369,32 @@ func (r *repository) blob(object string) string {
 	return string(text)
 }
 
-// settings returns variables that switch every filter driver off, and whether the checkout is sparse. Clean filters are
-// commands that would run when a file is compared with what is recorded.
-func (r *repository) settings() (filtersOff []string, sparse bool) {
-	set, err := r.names("config", "-z", "--get-regexp", `^(filter\..*|core\.sparsecheckout)$`)
+// settings switches every filter driver off, and returns whether the checkout is sparse. Clean filters are commands that
+// would run when a file is compared with what is recorded.
+func (r *repository) settings() (sparse bool) {
+	set, err := r.names("config", "-z", "--get-regexp", `^(filter\..*|remote\..*\..*|core\.sparsecheckout)$`)
 	if !exited(err, 1) { // there are none
 		check(err)
 	}
+	filters := 0
 	for _, setting := range set {
 		key, value, has := strings.Cut(setting, "\n")
-		if key == "core.sparsecheckout" { // the last counts
+		switch off := ""; {
+		case key == "core.sparsecheckout": // the last counts
 			sparse = !has || !slices.Contains([]string{"false", "no", "off", "0", ""}, strings.ToLower(value))
-			continue
-		}
-		off := ""
-		if strings.HasSuffix(key, ".required") {
+		case strings.HasPrefix(key, "remote."):
+			r.remote = true
+		case strings.HasSuffix(key, ".required"):
 			off = "false"
+			fallthrough
+		default:
+			r.env = append(r.env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", filters, key),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", filters, off))
+			filters++
 		}
-		filtersOff = append(filtersOff, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", len(filtersOff)/2, key),
-			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", len(filtersOff)/2, off))
 	}
-	return append(filtersOff, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(filtersOff)/2)), sparse
+	r.env = append(r.env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", filters))
+	return sparse
 }
 
 // has reports whether a tree, or that of a commit, is there.

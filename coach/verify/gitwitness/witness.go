@@ -244,7 +244,7 @@ func (l *look) history() {
 		f.Earlier = len(l.earlier) > 0
 	}
 	f.Committed, f.Pushed = met(l.head != "" && l.head != l.base.commit), verify.NotMet
-	f.Remote = met(must(l.line("remote")) != "")
+	f.Remote = met(l.remote)
 	if l.head == "" {
 		return
 	}
