@@ -90,13 +90,15 @@ func TestSubmodules(t *testing.T) {
 	r.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", lib.dir, "lib")
 	base := r.commit("base")
 	clean := r.tree()
-	assert.Empty(t, r.look(verify.Query{Baseline: base}).Changes)
+	facts := r.look(verify.Query{Baseline: base})
+	assert.Empty(t, facts.Changes)
+	assert.Equal(t, verify.Met, facts.Clean)
 
 	sub := &repo{t, r.path("lib")}
 	sub.write("lib.go", "package lib // edited\n")
 	assert.NotEqual(t, clean, r.tree(), "an edit in a submodule")
 	edited := map[string]verify.ChangeKind{"lib/lib.go": verify.Modified}
-	facts := r.look(verify.Query{Baseline: base, Paths: []string{"lib", "lib/lib.go"}})
+	facts = r.look(verify.Query{Baseline: base, Paths: []string{"lib", "lib/lib.go"}})
 	assert.Equal(t, edited, kinds(facts))
 	assert.Equal(t, "exists met modified lib", fact(facts.Files[0]))
 	assert.Equal(t, "exists met modified lib/lib.go", fact(facts.Files[1]))

@@ -408,6 +408,9 @@ var errNoCommit = errors.New("there is no such commit")
 // commit returns the full name of the commit that rev names. A rev that looks like a hash is one: a branch of that name
 // does not stand for it. The error is errNoCommit, or says what went wrong.
 func (r *repository) commit(rev string) (string, error) {
+	if rev == r.head && rev != "" {
+		return rev, nil
+	}
 	isHash := lex("HexName").Match(rev)
 	if len(rev) > 256 || !isHash && !lex("RefName").Match(rev) || strings.Contains(rev, "..") {
 		return "", errors.New("it is not the name of a commit")

@@ -65,6 +65,9 @@ type difference struct {
 }
 
 func (v *view) diff(from, to string) (list []*difference) {
+	if from == to {
+		return nil
+	}
 	fields := must(v.mine.names("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff",
 		from, to))
 	for pair := range slices.Chunk(fields, 2) {

@@ -256,7 +256,11 @@ func (l *look) history() {
 		f.NewCommits = must(l.view.names(log...))
 		l.commits = l.differing(l.orEmpty(l.base.commit), l.head)
 	}
-	for _, d := range l.diff(l.head, l.tree) {
+	open := l.list
+	if l.head != l.base.commit || l.base.exact {
+		open = l.diff(l.head, l.tree)
+	}
+	for _, d := range open {
 		if !(d.Kind == verify.Added && slices.Contains(l.programs, d.Path)) && !project.Byproduct(d.Path) {
 			f.Uncommitted = append(f.Uncommitted, d.Path)
 		}
