@@ -41,12 +41,8 @@ var read = sync.OnceValues(func() (map[string][]phrase, map[string]func() *regex
 					if word[0] == '~' {
 						alternatives[word] = []string{spaceless(word)}
 					}
-					if len(p.words) == 1 {
-						p.begin += word[:1]
-					}
 				}
 			}
-			p.open = strings.ContainsAny(p.begin, "<~*")
 			phrases[section] = append(phrases[section], p)
 		}
 	}
@@ -67,8 +63,6 @@ const maxBetween = 5
 type phrase struct {
 	words  [][]string // the alternatives for each word
 	object bool       // the words that follow belong to it
-	begin  string     // the bytes with which its first word begins, unless that is open
-	open   bool
 }
 
 // match returns how many words of ws the phrase takes, or -1 if ws does not begin with it.
@@ -105,14 +99,16 @@ func match(phrase [][]string, ws []word) int {
 }
 
 func matchWord(pattern, w string) bool {
-	switch pattern[0] {
-	case '<':
+	switch first := pattern[0]; {
+	case 'a' <= first && first <= 'z' && !strings.HasPrefix(w, pattern[:1]): // most are soon told apart
+		return false
+	case first == '<':
 		if class := expressions()[pattern]; class != nil {
 			return class().MatchString(w)
 		}
 		section, not := strings.CutPrefix(strings.Trim(pattern, "<>"), "!")
 		return in(word{text: w}, section) != not
-	case '~':
+	case first == '~':
 		if ascii(w) && !ascii(pattern) {
 			return false
 		}
@@ -150,9 +146,6 @@ func matching(name, text string) string { return expression(name).FindString(tex
 func longest(ws []word, sections ...string) (n int, object bool) {
 	for _, section := range sections {
 		for _, p := range guard()[section] {
-			if !p.open && (len(ws) == 0 || ws[0].text == "" || strings.IndexByte(p.begin, ws[0].text[0]) < 0) {
-				continue
-			}
 			if m := match(p.words, ws); m > n {
 				n, object = m, p.object
 			}
