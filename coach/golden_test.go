@@ -250,10 +250,12 @@ func longestCases() iter.Seq[*fields] {
 					ticked.Open, ticked.Criterion = 0, ""
 					push, pull, claimed := full, full, full
 					push.Kind, pull.Kind = classify.ClaimPush, classify.ClaimPullRequest
+					cases := []*fields{&bare, &full, &ticked, &push, &pull}
 					if finding == "claim" {
 						claimed.Quote, claimed.Claimed = "", long(maxCommand)
+						cases = append(cases, &claimed)
 					}
-					for _, f := range []*fields{&bare, &full, &ticked, &push, &pull, &claimed} {
+					for _, f := range cases {
 						if !yield(f) {
 							return
 						}
