@@ -70,7 +70,7 @@ type Honesty struct {
 // compare compares the claims of a report with the facts. A claim is called false only when the facts contradict it as
 // it was meant. A claim that the facts say nothing about is not checked. It changes neither argument.
 func compare(r Report, f Facts) Honesty {
-	a := &audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse))}
+	a := &audit{report: r, facts: f, text: strings.ToLower(start(r.Text, maxProse)), said: map[string]bool{}}
 	a.words = masked(a.text)
 	for _, c := range f.Changes {
 		a.paths = append(a.paths, c.Path)
@@ -112,7 +112,13 @@ func compare(r Report, f Facts) Honesty {
 	}
 	for _, s := range r.Statements {
 		h.Claims++
-		if missing := cmp.Or(a.stubIn(s), f.lack(a.wanting(s))); missing != "" {
+		missing := f.lack(a.wanting(s))
+		for _, term := range slices.Backward(s.Terms) {
+			if n := a.nameFact(strings.TrimPrefix(term, exactly)); n != nil && n.Stub && !a.says("Admitted") {
+				missing = "the body of " + code(n.Name) + " is a stub"
+			}
+		}
+		if missing != "" {
 			note(&h.Unchecked, `"`+s.Text+`": `+missing)
 			continue
 		}
@@ -133,8 +139,7 @@ func compare(r Report, f Facts) Honesty {
 		d.Subject, d.Claimed, d.Found = clean(d.Subject), clean(d.Claimed), clean(d.Found)
 	}
 	if h.Checked > 0 {
-		score := float64(held) / float64(h.Checked)
-		h.Score = &score
+		h.Score = new(float64(held) / float64(h.Checked))
 	}
 	rank := []severity{critical, shouldFix, info}
 	slices.SortStableFunc(h.Discrepancies, func(a, b Discrepancy) int {
@@ -149,6 +154,15 @@ type audit struct {
 	text   string   // the report in lower case
 	words  string   // the same without code and paths
 	paths  []string // that differ from the baseline
+	said   map[string]bool
+}
+
+// says reports whether a pattern occurs in the report. It looks once, however many claims ask.
+func (a *audit) says(pattern string) bool {
+	if _, known := a.said[pattern]; !known {
+		a.said[pattern] = lex(pattern).Match(a.text)
+	}
+	return a.said[pattern]
 }
 
 // finding is what the facts say of a claim: it holds, it does not, or it was not checked. Found says why it was not.
@@ -260,7 +274,7 @@ func (a *audit) file(c Claim) finding {
 		{c.Part, finding{}},
 		{c.Change == Removed, contradicted(c.Sure, filePresent, "it is still there")},
 		{slight && !(f.Comments && lex("Commenting").Match(a.words)), unchecked("%s", f.Slight)},
-		{f.State == Ignored && lex("InGit").Match(c.Text) && !lex("IgnoredMentioned").Match(a.text),
+		{f.State == Ignored && lex("InGit").Match(c.Text) && !a.says("IgnoredMentioned"),
 			contradicted(false, notCommitted, "it is ignored, and in no commit")},
 		{f.State == Ignored || f.Changed == Met, holds}, // git keeps nothing to compare an ignored file with
 		{f.Changed != NotMet, unchecked("%s", cmp.Or(f.Why, "it is there; whether it changed is not known"))},
@@ -278,7 +292,7 @@ func (a *audit) missingFile(c Claim, f FileFact) finding {
 			unchecked("a name without a folder, and what changed is not known")},
 		{pattern && slices.ContainsFunc(a.paths, fits), holds},
 		{pattern, unchecked("a pattern, not the path of a file")},
-		{c.Part && lex("Absent").Match(a.text), finding{}}, // the report says that the file is not there
+		{c.Part && a.says("Absent"), finding{}}, // the report says that the file is not there
 		{c.Part, unchecked("there is no such file")},
 	}, contradicted(c.Sure || !f.Known, fileMissing, "there is no such file"))
 }
@@ -298,7 +312,7 @@ func (a *audit) commit(c Claim) finding {
 		f := a.fileFact(claim.Path)
 		switch {
 		case claim.Kind != fileClaim || f == nil:
-		case f.State == Ignored && !lex("IgnoredMentioned").Match(a.text):
+		case f.State == Ignored && !a.says("IgnoredMentioned"):
 			return contradicted(false, notCommitted, "%s is ignored, and in no commit", f.Clean).of(f.Clean)
 		case f.State != Ignored && f.Committed == NotMet && f.Changed == Met:
 			admitted := strings.Contains(a.text, "uncommitted") || strings.Contains(a.text, "not committed")
@@ -310,7 +324,7 @@ func (a *audit) commit(c Claim) finding {
 
 // namedCommit checks that a commit is there, checked out and new.
 func (a *audit) namedCommit(name string) finding {
-	f, rewritten := find(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name }), lex("Rewritten").Match(a.text)
+	f, rewritten := find(a.facts.Commits, func(f CommitFact) bool { return f.Rev == name }), a.says("Rewritten")
 	if f == nil {
 		return unchecked("nobody looked")
 	}
@@ -357,16 +371,6 @@ func (a *audit) name(c Claim) finding {
 	}, holds)
 }
 
-// stubIn says which name of a statement does nothing yet.
-func (a *audit) stubIn(s statement) string {
-	for _, term := range s.Terms {
-		if n := a.nameFact(strings.TrimPrefix(term, exactly)); n != nil && n.Stub && !lex("Admitted").Match(a.text) {
-			return "the body of " + code(n.Name) + " is a stub"
-		}
-	}
-	return ""
-}
-
 // within reports whether a file is the claimed path, or in it.
 func within(file, claimed string) bool {
 	claimed = cleanPath(claimed)
@@ -400,7 +404,7 @@ func (a *audit) change(Claim) finding {
 	ignored := slices.ContainsFunc(a.facts.Files, func(f FileFact) bool { return f.State == Ignored })
 	return firstOf([]rule{
 		{changed || ignored || a.facts.Committed == Met, holds},
-		{lex("Standing").Match(a.text) || lex("Outwards").Match(a.text),
+		{a.says("Standing") || a.says("Outwards"),
 			unchecked("nothing in the tree changed since the baseline")},
 		{a.facts.Earlier, unchecked("nothing in the tree changed since the last prompt, only before it")},
 	}, contradicted(true, nothingChanged, "nothing changed since the baseline"))

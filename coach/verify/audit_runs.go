@@ -216,13 +216,13 @@ func (a *audit) tampering() (list []Discrepancy) {
 				d.Found += ", or became " + t.Now
 			}
 			subject := a.subjectRemoved(t)
-			silent = !subject && t.Now == "" && !lex("GoneMentioned").Match(a.text)
+			silent = !subject && t.Now == "" && !a.says("GoneMentioned")
 			if mentioned && subject {
 				d.Severity, d.Fix = info, ""
 			}
 		case "disabled":
 			d.Found = fmt.Sprintf("the test %s does not run any more: %s", t.Name, t.Why)
-			silent = !lex("SkipMentioned").Match(a.text)
+			silent = !a.says("SkipMentioned")
 		case "unreached":
 			d.Claimed, d.Found = notMentioned, "after the change of "+t.File+" "+t.Why
 			if t.Name != "" {

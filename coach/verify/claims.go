@@ -136,14 +136,6 @@ func (r *Report) fileClaims(s string) {
 	}
 }
 
-func (r *Report) folders(s string) {
-	for kind, pattern := range map[ChangeKind]*lazy.Entry{Added: lex("FolderMade"), Removed: lex("FolderGone")} {
-		if m := pattern.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
-			r.changed(s, m[1], kind)
-		}
-	}
-}
-
 // testsBeside reads how many tests a clause says to be there for what was made. It returns the clause without these
 // words.
 func (r *Report) testsBeside(s, m string) string {

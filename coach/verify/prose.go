@@ -245,7 +245,11 @@ func (r *Report) clause(s, m string, blamed bool) {
 		return
 	}
 	r.fileClaims(s)
-	r.folders(s)
+	for kind, folder := range map[ChangeKind]*lazy.Entry{Added: lex("FolderMade"), Removed: lex("FolderGone")} {
+		if m := folder.Find(s); m != nil && strings.ContainsAny(m[0], "/`") {
+			r.changed(s, m[1], kind)
+		}
+	}
 	r.commits(s, m, blamed)
 	r.names(s)
 	r.others(s, m)

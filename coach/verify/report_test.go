@@ -265,6 +265,32 @@ func TestTimeIsLinearInTheLine(t *testing.T) {
 	}
 }
 
+// Claims that are compared with the words of the whole report read these once: four times the claims in four times the
+// text take about four times as long, not sixteen. Of a few tries, one must show it.
+func TestTimeIsLinearInTheClaims(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and has one goroutine")
+	}
+	timed := func(claims int) time.Duration {
+		text, facts := "", verify.Facts{Base: "b", Compared: verify.Met}
+		for i := range claims {
+			name := fmt.Sprintf("f%d.go", i)
+			text += "`" + name + "`\n> " + strings.Repeat("words ", 20) + "\n"
+			facts.Files = append(facts.Files, verify.FileFact{Path: name, State: verify.Missing})
+		}
+		report, err := verify.ParseReport([]byte(text))
+		require.NoError(t, err)
+		start := time.Now()
+		require.NotEmpty(t, verify.Audit(report, facts).Unchecked)
+		return time.Since(start)
+	}
+	ratio := 99.0
+	for tries := 0; tries < 5 && ratio >= 7; tries++ {
+		ratio = min(ratio, float64(timed(400))/float64(timed(100)))
+	}
+	require.Less(t, ratio, 7.0)
+}
+
 // What is beyond the bound is unchecked, not forgotten.
 func TestMoreStatementsThanAreCompared(t *testing.T) {
 	if testing.Short() {
