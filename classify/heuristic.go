@@ -16,6 +16,9 @@ import (
 //go:embed lexicon/*.txt weights/*.txt
 var embedded embed.FS
 
+//go:embed weights/words.txt
+var wordWeights string
+
 // builtin has the built-in tables, which never change.
 var builtin = unread()
 
@@ -23,7 +26,7 @@ var builtin = unread()
 func unread() Heuristic {
 	return Heuristic{
 		languages: sync.OnceValues(func() (*languages, error) { return newLanguages(folder(embedded, "lexicon"), nil) }),
-		model:     sync.OnceValues(func() (*model, error) { return parseModel(folder(embedded, "weights")) }),
+		model:     sync.OnceValues(func() (*model, error) { return parseModel(folder(embedded, "weights"), wordWeights) }),
 	}
 }
 
@@ -92,7 +95,7 @@ func Tables(fsys fs.FS) Option {
 			h.languages = func() (*languages, error) { return l, nil }
 		}
 		if err == nil {
-			m, err := parseModel(weights)
+			m, err := parseModel(weights, "")
 			if err != nil {
 				return err
 			}

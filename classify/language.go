@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -38,7 +40,7 @@ func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &languages{words: map[string]uint64{}}
+	l := &languages{words: make(map[string]uint64, 1<<12)}
 	for _, e := range list {
 		if path.Ext(e.Name()) == ".txt" {
 			l.names = append(l.names, strings.TrimSuffix(e.Name(), ".txt"))
@@ -49,18 +51,20 @@ func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 		return nil, errors.New("no en.txt, which every text is read with")
 	}
 	l.names[0], l.names[i] = l.names[i], l.names[0]
+	head := make([]byte, 64<<10)
 	for i, name := range l.names {
-		src, err := fs.ReadFile(fsys, name+".txt")
+		file, err := fsys.Open(name + ".txt")
 		if err != nil {
 			return nil, err
 		}
+		n, _ := io.ReadFull(file, head) // a fault is one of whoever reads all of it
+		file.Close()
 		var counts scriptCounts
-		for _, w := range frequentWords(src) {
+		frequentWords(head[:n], func(w string) (more bool) {
 			l.words[w] |= 1 << i
-			if counts.add(w); counts.script() != latinScript && counts.ascii+counts.cyrillic+counts.han+counts.kana > 100 {
-				break // the script alone tells the language
-			}
-		}
+			counts.add(w) // a script that is not Latin tells the language alone
+			return counts.script() == latinScript || counts.ascii+counts.cyrillic+counts.han+counts.kana <= 100
+		})
 		l.scripts = append(l.scripts, counts.script())
 		files := []string{"en.txt", name + ".txt"}[:min(i+1, 2)]
 		l.lexicons = append(l.lexicons, sync.OnceValues(func() (*lexicon, error) {
@@ -71,19 +75,21 @@ func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 	return l, nil
 }
 
-// frequentWords returns the words at the head of a lexicon: those of its [words] section and of its groups.
-func frequentWords(src []byte) (words []string) {
-	_, head, _ := strings.Cut(string(src), "\n[words]\n")
-	head, _, _ = strings.Cut(head, "\n[")
-	for line := range strings.SplitSeq(head, "\n") {
+// frequentWords calls add for the words at the head of a lexicon, until add wants no more: those of its [words] section
+// and of its groups.
+func frequentWords(src []byte, add func(w string) (more bool)) {
+	_, head, _ := bytes.Cut(src, []byte("\n[words]\n"))
+	head, _, _ = bytes.Cut(head, []byte("\n["))
+	for line := range strings.SplitSeq(string(head), "\n") {
 		if _, list, ok := strings.Cut(line, "="); ok {
 			line = list
 		}
-		if !strings.HasPrefix(line, "//") {
-			words = append(words, strings.Split(strings.TrimSpace(line), "|")...)
+		for w := range strings.SplitSeq(strings.TrimSpace(line), "|") {
+			if !strings.HasPrefix(line, "//") && !add(w) {
+				return
+			}
 		}
 	}
-	return words
 }
 
 const maxSample = 1 << 12 // bytes of prose that tell its language

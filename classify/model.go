@@ -31,14 +31,9 @@ type row [nClasses]float64
 // model is the weights: how much each feature and each word speaks for each class.
 type model struct {
 	features map[string]row
-	words    map[string][nZones]int32 // where in weights a word's are, by zone; 0: nowhere
-	weights  []wordWeight
-}
-
-// wordWeight is the weight of a word in a zone. A rare word counts more.
-type wordWeight struct {
-	rarity float64
-	row    row
+	words    map[string][nZones]int32 // which of lines has a word's weights, by zone; 0: none
+	text     string                   // words.txt
+	lines    []int32                  // where each line with weights begins in text, after a first one that has none
 }
 
 const (
@@ -46,69 +41,81 @@ const (
 	wordsFile    = "words.txt"
 )
 
-// parseModel reads the weights in fsys. In features.txt a line is a weight for each class and the name of a feature.
-// In words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are
-// hundredths. An error names file and line.
-func parseModel(fsys fs.FS) (*model, error) {
+// parseModel reads the weights. In features.txt a line is a weight for each class and the name of a feature. In
+// words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are hundredths. An
+// error names file and line. Of the built-in words.txt a copy costs too much; its numbers are read when a text has the word.
+func parseModel(fsys fs.FS, builtinWords string) (*model, error) {
 	m := &model{
-		features: map[string]row{}, words: make(map[string][nZones]int32, 1<<14), weights: make([]wordWeight, 1, 1<<14),
+		features: map[string]row{}, words: make(map[string][nZones]int32, 1<<13), lines: make([]int32, 1, 1<<14),
 	}
-	err := eachRow(fsys, featuresFile, nClasses, func(name string, nums []float64) error {
+	_, err := eachLine(fsys, featuresFile, "", func(_ int, line string) error {
 		var r row
-		copy(r[:], nums)
+		name, err := numbers(r[:], line)
 		if _, ok := m.features[name]; ok {
 			return fmt.Errorf("%s stands there twice", name)
 		}
 		m.features[name] = r
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return m, eachRow(fsys, wordsFile, nClasses+1, func(name string, nums []float64) error {
+	m.text, err = eachLine(fsys, wordsFile, builtinWords, func(start int, line string) error {
+		name := strings.TrimLeft(line, "-0123456789 ")
+		if builtinWords == "" {
+			var err error
+			if name, err = numbers(make([]float64, 1+nClasses), line); err != nil {
+				return err
+			}
+		}
 		prefix, term, _ := strings.Cut(name, " ")
 		z := slices.Index(zoneNames[:], prefix)
 		if z < 0 {
 			return fmt.Errorf("%q is not a zone", prefix)
 		}
-		w := wordWeight{rarity: nums[0]}
-		copy(w.row[:], nums[1:])
 		at := m.words[term]
-		at[z] = int32(len(m.weights))
+		at[z] = int32(len(m.lines))
 		m.words[term] = at
-		m.weights = append(m.weights, w)
+		m.lines = append(m.lines, int32(start))
 		return nil
 	})
+	return m, err
 }
 
-// eachRow calls add for each line of a file: n numbers, and what stands behind them.
-func eachRow(fsys fs.FS, file string, n class, add func(name string, nums []float64) error) error {
-	src, err := fs.ReadFile(fsys, file)
-	if err != nil {
-		return fmt.Errorf("read weights: %w", err)
-	}
-	nums := make([]float64, n)
-	rest, number := strings.TrimPrefix(string(src), byteOrderMark), 0
-	for rest != "" {
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		line = strings.TrimRight(line, "\r")
-		if number++; line == "" || strings.HasPrefix(line, "//") {
-			continue
+// eachLine calls add for each line of a file that is no comment, with where it begins in the text of the file, which it
+// reads unless it is given, and returns.
+func eachLine(fsys fs.FS, file, text string, add func(start int, line string) error) (string, error) {
+	if text == "" {
+		src, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return "", fmt.Errorf("read weights: %w", err)
 		}
-		for i := range nums {
-			field, after, _ := strings.Cut(line, " ")
-			v, err := strconv.Atoi(field)
-			if err != nil {
-				return fmt.Errorf("weights %s:%d: %q is not a whole number; want %d of them and a name", file, number, field, n)
+		text = strings.TrimPrefix(string(src), byteOrderMark)
+	}
+	start, number := 0, 0
+	for line := range strings.Lines(text) {
+		number++
+		if row := strings.TrimRight(line, "\r\n"); row != "" && !strings.HasPrefix(row, "//") {
+			if err := add(start, row); err != nil {
+				return "", fmt.Errorf("weights %s:%d: %w", file, number, err)
 			}
-			nums[i], line = float64(v)/100, after
 		}
-		if err := add(line, nums); err != nil {
-			return fmt.Errorf("weights %s:%d: %w", file, number, err)
-		}
+		start += len(line)
 	}
-	return nil
+	return text, nil
+}
+
+// numbers reads what a line begins with into nums, and returns what stands behind them.
+func numbers(nums []float64, line string) (rest string, err error) {
+	for i := range nums {
+		field, after, _ := strings.Cut(line, " ")
+		v, err := strconv.Atoi(field)
+		if err != nil {
+			return "", fmt.Errorf("%q is not a whole number; want %d of them and a name", field, len(nums))
+		}
+		nums[i], line = float64(v)/100, after
+	}
+	return line, nil
 }
 
 // probabilities returns how likely each class is, given the features and the words of a text.

@@ -271,7 +271,7 @@ func isOneWord(w string) bool {
 
 // add compiles a phrase.
 func (p *lexiconParser) add(line string) error {
-	var elems []element
+	elems := make([]element, 0, strings.Count(line, " ")+1)
 	ways := 1
 	for f := range strings.FieldsFuncSeq(line, isBlankRune) {
 		var e element

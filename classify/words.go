@@ -24,7 +24,7 @@ type wordReader struct {
 	model     *model
 	all       []string // to collect all words: the names of the weights, with their zones
 	sentences int
-	held      []int32 // of model.weights
+	held      []int32 // of model.lines
 	seen      []bool
 	known     int                  // words of two letters and more that the model knows
 	last      [3][]([nZones]int32) // of the last sentences, a ring
@@ -36,7 +36,7 @@ func newWordReader(m *model, collect bool) wordReader {
 	if collect {
 		return wordReader{model: &model{words: map[string][nZones]int32{}}, all: []string{""}, seen: []bool{false}}
 	}
-	return wordReader{model: m, seen: make([]bool, len(m.weights))}
+	return wordReader{model: m, seen: make([]bool, len(m.lines))}
 }
 
 // sentence reads a sentence in lower case, data masked.
@@ -109,10 +109,11 @@ func (r *wordReader) score(scores *row) {
 	r.holdEnd()
 	norm := 0.0
 	var sum row
+	var weights [1 + nClasses]float64 // the first is the rarity: a rare word counts more
 	for _, i := range r.held {
-		w := &r.model.weights[i]
-		norm += w.rarity * w.rarity
-		for c, v := range w.row {
+		_, _ = numbers(weights[:], r.model.text[r.model.lines[i]:]) // which is checked
+		norm += weights[0] * weights[0]
+		for c, v := range weights[1:] {
 			sum[c] += v
 		}
 	}

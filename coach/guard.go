@@ -16,45 +16,46 @@ import (
 //go:embed guard.txt
 var guardText string
 
-// read returns the phrases of guard.txt by section, and its regular expressions by name, each compiled when it is first
-// used. The expression of a word that begins with "~" has that word as its name.
-var read = sync.OnceValues(func() (map[string][]phrase, map[string]func() *regexp.Regexp) {
-	phrases, alternatives := make(map[string][]phrase), make(map[string][]string)
-	section := ""
-	for line := range strings.Lines(guardText) {
+// guard returns the phrases of guard.txt by section.
+var guard = sync.OnceValue(func() map[string][]phrase {
+	phrases, section := make(map[string][]phrase), ""
+	text, _, _ := strings.Cut(guardText, expressionsHeading)
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || line[0] == '#':
 		case line[0] == '[':
 			section = strings.Trim(line, "[]")
-		case section == "expressions":
-			names, expr, _ := strings.Cut(line, " ")
-			for name := range strings.SplitSeq(names, ",") {
-				alternatives[name] = append(alternatives[name], expr)
-			}
 		default:
 			line, object := strings.CutSuffix(folded(line), " …")
 			p := phrase{object: object}
 			for w := range strings.FieldsSeq(line) {
 				p.words = append(p.words, strings.Split(w, "|"))
-				for _, word := range p.words[len(p.words)-1] {
-					if word[0] == '~' {
-						alternatives[word] = []string{spaceless(word)}
-					}
-				}
 			}
 			phrases[section] = append(phrases[section], p)
 		}
 	}
-	expressions := make(map[string]func() *regexp.Regexp)
+	return phrases
+})
+
+const expressionsHeading = "\n[expressions]" // of the last section of guard.txt
+
+// expressions are the regular expressions of guard.txt by name, each compiled when it is first used.
+var expressions = sync.OnceValue(func() map[string]func() *regexp.Regexp {
+	alternatives, expressions := make(map[string][]string), make(map[string]func() *regexp.Regexp)
+	_, text, _ := strings.Cut(guardText, expressionsHeading)
+	for line := range strings.Lines(text) {
+		if names, expr, ok := strings.Cut(strings.TrimSpace(line), " "); ok && names[0] != '#' {
+			for name := range strings.SplitSeq(names, ",") {
+				alternatives[name] = append(alternatives[name], expr)
+			}
+		}
+	}
 	for name, exprs := range alternatives {
 		expressions[name] = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(strings.Join(exprs, "|")) })
 	}
-	return phrases, expressions
+	return expressions
 })
-
-func guard() map[string][]phrase                    { phrases, _ := read(); return phrases }
-func expressions() map[string]func() *regexp.Regexp { _, expressions := read(); return expressions }
 
 // maxBetween is how many words "<gap>" of guard.txt stands for at most.
 const maxBetween = 5
@@ -112,7 +113,7 @@ func matchWord(pattern, w string) bool {
 		if ascii(w) && !ascii(pattern) {
 			return false
 		}
-		return expressions()[pattern]().MatchString(w)
+		return spaceless(pattern).MatchString(w)
 	}
 	if part, ok := strings.CutPrefix(pattern, "*"); ok {
 		return strings.Contains(w, strings.TrimSuffix(part, "*"))
@@ -127,14 +128,21 @@ func ascii(s string) bool {
 
 // spaceless returns the expression of a pattern of guard.txt that begins with "~". Without a star after it, what it
 // matches begins the word or follows a word that leads to an order.
-func spaceless(pattern string) string {
+func spaceless(pattern string) *regexp.Regexp {
+	if e, ok := spacelessUsed.Load(pattern); ok {
+		return e.(*regexp.Regexp)
+	}
 	expr := strings.NewReplacer("/", "|", "*", ").{0,12}(?:", "+", ")(?:", "$", "(?:$|[吧并並然再和及后後，])").Replace(pattern[1:])
 	lead := ""
 	if !strings.HasPrefix(pattern, "~*") {
 		lead = `(?:^|[请請并並再先就]|然后|然後|接着|务必|帮我|立即|马上|直接|记得|^[你您]?(?:需要|必须|应该|可以|要|得))`
 	}
-	return lead + "(?:" + expr + ")"
+	e := regexp.MustCompile(lead + "(?:" + expr + ")")
+	spacelessUsed.Store(pattern, e)
+	return e
 }
+
+var spacelessUsed sync.Map
 
 func expression(name string) *regexp.Regexp { return expressions()[name]() }
 

@@ -313,10 +313,10 @@ func (f *fields) commands(checks []check, claimed []string) {
 
 // safePath returns file if it is short and plain and gives no order.
 func safePath(file string) string {
-	if unsafe(file) != "" {
+	if !expression("plainPath").MatchString(file) || unsafe(file) != "" {
 		return ""
 	}
-	return matching("plainPath", file)
+	return file
 }
 
 // quote returns the sentence of the agent's own prose around the heaviest signal of a kind and a name, or "" if it
@@ -339,8 +339,8 @@ func quote(text string, signals []classify.Signal, kind classify.SignalKind, nam
 			continue
 		}
 		sentence := text[sentences[i].Start:sentences[i].End]
-		if expression("plainSentence").MatchString(sentence) && unsafe(sentence) == "" &&
-			utf8.RuneCountInString(sentence) <= max && 5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) {
+		if expression("plainSentence").MatchString(sentence) && utf8.RuneCountInString(sentence) <= max &&
+			5*(sig.End-sig.Start) >= 4*len(strings.TrimRight(sentence, ".!。！")) && unsafe(sentence) == "" {
 			return plaintext.Line(sentence, max)
 		}
 	}

@@ -240,7 +240,7 @@ func (f *fields) saying(r classify.Result, in Context) map[Tier]bool {
 // datum returns data of the plan, the verifier or the host as it stands in a message: on one line, with single quotes,
 // without a full stop at its end, and cut. It is empty if the guard refuses it.
 func datum(s string, max int) string {
-	if s = strings.TrimRight(quotable(s, max), ".;, "); unsafe(s) != "" {
+	if s = strings.TrimRight(quotable(s, max), ".;, "); s != "" && unsafe(s) != "" {
 		return ""
 	}
 	return s

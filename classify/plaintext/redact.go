@@ -108,8 +108,12 @@ func findSecrets(ctx context.Context, s string, secrets []string, mask func(star
 				return
 			}
 		}
-		next := i + 1
-		for _, rule := range rules[s[i]][s[i+1]] {
+		next, begun := i+1, rules[s[i]]
+		if begun == nil {
+			i++
+			continue
+		}
+		for _, rule := range begun[min(s[i+1], utf8.RuneSelf)] {
 			after := i + len(rule.word)
 			if after > len(s) || !rule.at(s, i) {
 				continue
@@ -174,18 +178,18 @@ type secretRule struct {
 	pattern func() *regexp.Regexp
 }
 
-// ruleIndex has the rules by the two bytes that may begin their word, or stand there where the word is one byte.
-type ruleIndex [256]map[byte][]secretRule
+// ruleIndex has the rules by the two bytes that may begin their word, or stand there where the word is one byte. All
+// second bytes beyond ASCII are one.
+type ruleIndex [256]*[utf8.RuneSelf + 1][]secretRule
 
 func (x *ruleIndex) add(first byte, rule secretRule) {
 	if x[first] == nil {
-		x[first] = map[byte][]secretRule{}
+		x[first] = new([utf8.RuneSelf + 1][]secretRule)
 	}
-	for second := range 256 {
-		b := byte(second)
-		if len(rule.word) == 1 || b == rule.word[1] ||
-			rule.fold && (b >= utf8.RuneSelf || isLetter(b) && b|' ' == rule.word[1]|' ') {
-			x[first][b] = append(x[first][b], rule)
+	for second := range byte(utf8.RuneSelf + 1) {
+		if len(rule.word) == 1 || second == min(rule.word[1], utf8.RuneSelf) ||
+			rule.fold && isLetter(second) && second|' ' == rule.word[1]|' ' {
+			x[first][second] = append(x[first][second], rule)
 		}
 	}
 }

@@ -41,8 +41,8 @@ import (
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a reader that went away is a failed write, not a death
-	if len(os.Args) > 1 && os.Args[1] == "hook" {
-		debug.SetGCPercent(400) // a host waits for the hook, which uses little memory
+	if !slices.Contains(os.Args, "replay") && !slices.Contains(os.Args, "eval") {
+		debug.SetGCPercent(400) // a host or a person waits for the others, which use little memory
 		debug.SetMemoryLimit(128 << 20)
 	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
