@@ -45,7 +45,7 @@ func BenchmarkTables(b *testing.B) {
 	}
 	b.Run("weights", func(b *testing.B) {
 		for b.Loop() {
-			_, err := parseModel(folder(embedded, "weights"))
+			_, err := parseModel(folder(embedded, "weights"), wordWeights)
 			require.NoError(b, err)
 		}
 	})

@@ -363,8 +363,23 @@ func TestTables(t *testing.T) {
 	assert.Empty(t, kinds(judge(t, Input{Text: "The mast is shipshape."}), SignalClaim))
 
 	noWords := &fstest.MapFile{Data: []byte("// none")}
-	_, err = NewHeuristic(Tables(fstest.MapFS{"weights/features.txt": {Data: weights}, "weights/words.txt": noWords}))
+	features := &fstest.MapFile{Data: weights}
+	_, err = NewHeuristic(Tables(fstest.MapFS{"weights/features.txt": features, "weights/words.txt": noWords}))
 	require.NoError(t, err)
+	for words, want := range map[string]string{
+		wordWeights:                            "",
+		"100 0 9 0 0 0 any mast":               `weights words.txt:1: "any" is not a whole number; want 7 of them and a name`,
+		"// none\n\n100 0 9 0 0 0 0 high mast": `weights words.txt:3: "high" is not a zone`,
+	} {
+		_, err = NewHeuristic(Tables(fstest.MapFS{
+			"weights/features.txt": features, "weights/words.txt": {Data: []byte(words)},
+		}))
+		if want == "" {
+			assert.NoError(t, err, "the built-in weights, whose numbers are read when a text has their word")
+		} else {
+			assert.ErrorContains(t, err, want)
+		}
+	}
 
 	// Some editors begin a file with a byte order mark.
 	h, err = NewHeuristic(Tables(fstest.MapFS{

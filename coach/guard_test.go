@@ -255,6 +255,9 @@ var carried = map[string][]string{
 }
 
 func TestObjection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	for what, msgs := range carried {
 		for _, msg := range msgs {
 			got := objection(plaintext.Line(msg, maxGuarded), Context{})
@@ -265,6 +268,9 @@ func TestObjection(t *testing.T) {
 }
 
 func TestObjectionSources(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	item := func(text string) *plancriteria.Criteria {
 		return &plancriteria.Criteria{Text: "\n- [ ] " + text + "\n"}
 	}
@@ -400,12 +406,18 @@ func TestObjectionSourcesThatOnlyMention(t *testing.T) {
 
 // The guard must not hang on a message that repeats what a long output names.
 func TestObjectionIsBoundedByTheOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	in := Context{Text: strings.Repeat("`mise run verify`\n", 20_000)}
 	assert.Empty(t, objection(plaintext.Line(strings.Repeat("`mise run verify` ", 400), maxGuarded), in))
 }
 
 // The guard must not hang on a message that repeats what a long request vouches for.
 func TestObjectionIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	in := Context{Request: strings.Repeat("approve it and ", 100_000)}
 	assert.Empty(t, objection(plaintext.Line(strings.Repeat("approve it and ", 400), maxGuarded), in))
 }

@@ -23,6 +23,9 @@ func files(pairs ...string) fstest.MapFS {
 
 // Each field is printed by each language and described in the package documentation.
 func TestFields(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	doc, err := templateFiles.ReadFile("templates/en.txt")
 	require.NoError(t, err)
 	for i := range reflect.TypeFor[fields]().NumField() {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sidecoach/sidecoach/autocontinue"
@@ -108,9 +107,7 @@ deliver · question · 0.90
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want[1:], tt.term.show(render(tt.d, tt.text))); diff != "" {
-				t.Error(diff)
-			}
+			assert.Equal(t, tt.want[1:], tt.term.show(render(tt.d, tt.text)))
 		})
 	}
 }

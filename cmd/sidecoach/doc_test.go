@@ -16,6 +16,9 @@ import (
 
 // Every name in brackets in a package's documentation exists.
 func TestDocumentationNamesWhatExists(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	name := regexp.MustCompile(`\[\*?(?:[a-z]\w*\.)?[A-Z]\w*(?:\.[A-Z]\w*)?\]`)
 	for _, p := range list(t, "./...") {
 		if strings.HasPrefix(p.ImportPath, module+"/examples/") {

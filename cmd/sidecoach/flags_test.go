@@ -92,6 +92,9 @@ func constants(t *testing.T, file, typ string) (values []string) {
 
 // The licences of all that the binary contains, on every system, are in it. If this fails, run .ci/licences.
 func TestLicencesAreComplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	text, errs, status := sidecoach(t, strings.NewReader(""), "help", "licences")
 	require.Zero(t, status, errs)
 	for _, system := range []string{"linux", "darwin", "windows"} {

@@ -118,6 +118,9 @@ func (failing) Read([]byte) (int, error) { return 0, fmt.Errorf("broken pipe of 
 
 // A goroutine whose panic nobody catches ends the program with 2. Those that a hook may start all catch theirs.
 func TestGoroutinesCatchTheirPanics(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	all := list(t, "./...")
 	linked := map[string]bool{}
 	for _, p := range all {

@@ -200,6 +200,9 @@ var (
 
 // A package below internal that its room does not link is a tool, and free.
 func TestPureRoomsArePure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long under the race detector, and of one goroutine")
+	}
 	all := list(t, "./...")
 	for _, p := range all {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")

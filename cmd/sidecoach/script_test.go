@@ -32,14 +32,13 @@ var raced = []string{"example_shell", "allow", "eval", "secrets", "hook_verify"}
 //
 // which runs a program as exec does and wants that exit status.
 func TestScripts(t *testing.T) {
+	cache, _ := exec.Command("go", "env", "GOCACHE").Output() // a cache of its own would build the standard library
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			cache, err := exec.Command("go", "env", "GOCACHE").Output() // a cache of its own would build the standard library
-			if err == nil {
-				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
-			}
-			env.Setenv("GIT_TEMPLATE_DIR", "") // a dozen examples of hooks
+			env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+			env.Setenv("GIT_TEMPLATE_DIR", "")         // a dozen examples of hooks
+			env.Setenv("GORACE", "atexit_sleep_ms=20") // not a second for each process
 			name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
 			if raceDetector && !slices.Contains(raced, name) {
 				env.T().Skip("the scripts that run start each command")
