@@ -37,8 +37,8 @@ func nextVersion(t *testing.T) string {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	program := filepath.Join(dir, "nats-next.exe")
-	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o",
-		program, ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay",
+		filepath.Join(dir, "overlay.json"), "-o", program, ".")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
