@@ -83,7 +83,7 @@ import (
 // It is pure: nothing that it is given is changed, and the same arguments give the same result. It runs Known first, so
 // it is right on a state that has changed since the caller asked Known. An invalid result leaves the state as it is.
 func Decide(p Policy, s State, f Facts) (Decision, State) {
-	o, r, before := f.Output, finite(f.Result), s
+	o, r, before := f.Output, cleanConfidence(f.Result), s
 	d, s, ok := s.known(o, f.Resets)
 	if ok {
 		if !d.Replayed {
@@ -350,7 +350,7 @@ func (s State) stageOf(stages []skills.Skill) stage {
 func failure(o Output, s State, r classify.Result) Decision {
 	v := verdicts["error"]
 	d := Decision{
-		Action: v.action, Outcome: v.outcome, Reason: "error", Note: v.note, Continues: s.used(o), Result: finite(r),
+		Action: v.action, Outcome: v.outcome, Reason: "error", Note: v.note, Continues: s.used(o), Result: cleanConfidence(r),
 	}
 	if o.ID != "" {
 		d.ID = decisionID(o, 0)
@@ -358,8 +358,8 @@ func failure(o Output, s State, r classify.Result) Decision {
 	return d
 }
 
-// finite returns r with 0 for a confidence that is not from 0 to 1.
-func finite(r classify.Result) classify.Result {
+// cleanConfidence returns r with 0 for a confidence that is not from 0 to 1.
+func cleanConfidence(r classify.Result) classify.Result {
 	if !(r.Confidence >= 0 && r.Confidence <= 1) {
 		r.Confidence = 0
 	}

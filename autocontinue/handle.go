@@ -248,7 +248,7 @@ func (a *AutoContinue) Judge(ctx context.Context, out Output, s State) (Facts, e
 	if err == nil {
 		err = a.judge(ctx, s, &f)
 	}
-	f.Output, f.Result, f.Resets = out, finite(f.Result), resets
+	f.Output, f.Result, f.Resets = out, cleanConfidence(f.Result), resets
 	return f, err
 }
 

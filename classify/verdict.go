@@ -66,7 +66,7 @@ func (v *verdict) result() Result {
 // weighWork lets the facts of the turn decide about a claim, as [Work.Weigh] says. Where they do, a claim shown is as
 // good as a claim not shown, so that the output is a claim if those two together are likelier than anything else.
 func (v *verdict) weighWork(r Result) Result {
-	f := v.work.judge(r.Signals)
+	f := v.work.byFacts(r.Signals)
 	if f.failed && !v.rd.has("claim.tests") && saysItFails().MatchString(v.rd.text) {
 		f = finding{typ: Error, reason: "reports that its check failed"}
 	}

@@ -90,7 +90,7 @@ func (w Work) Weigh(r Result) Result {
 	if r.Type != Completion && !r.WasRejectedCompletion {
 		return r
 	}
-	if f := w.judge(r.Signals); f.typ != "" {
+	if f := w.byFacts(r.Signals); f.typ != "" {
 		r.become(f.typ, max(r.Confidence, leastFactConfidence), f.reason)
 	}
 	return r
@@ -115,8 +115,8 @@ func (r *Result) become(t OutputType, confidence float64, reason string) {
 	}
 }
 
-// judge finds the rule of [Work.Weigh] that holds for a claim with these signals.
-func (w Work) judge(signals []Signal) finding {
+// byFacts finds the rule of [Work.Weigh] that holds for a claim with these signals.
+func (w Work) byFacts(signals []Signal) finding {
 	has := func(k SignalKind, names ...string) bool {
 		return slices.ContainsFunc(signals, func(s Signal) bool {
 			return s.Kind == k && (len(names) == 0 || slices.Contains(names, s.Name))

@@ -82,7 +82,7 @@ func Run(ctx context.Context, h Host, payload []byte, cfg Config) (answer []byte
 	case other:
 		return e.answer(d, ""), nil
 	case prompted, printed:
-		return e.answer(d, ""), s.hear(ctx)
+		return e.answer(d, ""), s.takePrompt(ctx)
 	}
 	d, err = s.pause(ctx)
 	if err != nil || s.shadow {
@@ -106,7 +106,7 @@ type session struct {
 	out    autocontinue.Output
 }
 
-func (s *session) hear(ctx context.Context) error {
+func (s *session) takePrompt(ctx context.Context) error {
 	human, first := false, false
 	err := s.cfg.Sessions.Update(ctx, s.event.key(), func(k Kept) (Kept, error) {
 		if human = s.event.fromHuman(k.Memory.memory); human {
@@ -183,7 +183,7 @@ func (s *session) await(ctx context.Context) (t transcript.Trace, failed error) 
 			if e.host == Cursor {
 				failed = s.read(ctx)
 			}
-			_, held := s.memory.heldFor(e)
+			_, held := s.memory.printedBefore(e)
 			gone := t.Aborted || t.Err != nil && e.host != Cursor
 			return failed != nil || held || gone || t.Message != "" && !t.Old || s.memory.knows(e, t)
 		}
@@ -214,7 +214,7 @@ func (s *session) Update(
 		case err != nil:
 			return k, err
 		case next.Seq == k.State.Seq: // another hook of this pause has decided
-			*m = m.again(s.out.ID)
+			*m = m.countID(s.out.ID)
 		default:
 			m.Transcript = s.memory.Transcript
 			*m = m.after(s.event, s.out, next.Continues > k.State.Continues && !s.shadow)
@@ -364,10 +364,10 @@ func (m memory) after(e event, out autocontinue.Output, continued bool) memory {
 	m.Pauses++
 	m.Rested, m.Printed, m.PrintedIn = !continued, "", ""
 	m.Transcript.Sent(continued && e.host.echoes())
-	return m.again(out.ID)
+	return m.countID(out.ID)
 }
 
-func (m memory) again(id string) memory {
+func (m memory) countID(id string) memory {
 	switch id {
 	case "":
 	case m.ID:
@@ -378,8 +378,8 @@ func (m memory) again(id string) memory {
 	return m
 }
 
-// heldFor returns what the agent printed last after the prompt that a pause is about.
-func (m memory) heldFor(e event) (string, bool) {
+// printedBefore returns what the agent printed last after the prompt that a pause is about.
+func (m memory) printedBefore(e event) (string, bool) {
 	return m.Printed, m.Printed != "" && m.PrintedIn == e.Generation
 }
 
@@ -432,7 +432,7 @@ func (m memory) output(e event, t transcript.Trace) autocontinue.Output {
 		out.Turn = t.Turn
 	}
 	message := e.Message
-	if held, ok := m.heldFor(e); ok && !message.given {
+	if held, ok := m.printedBefore(e); ok && !message.given {
 		message = optional{held, true}
 	}
 	shown := message.given && e.host.accumulates() && t.Shows(message.text, true)

@@ -27,7 +27,7 @@ import (
 
 type evalOptions struct {
 	cases            []string
-	judging          judging
+	judging          judgeFlags
 	models, prompts  []string
 	cache            string
 	noCache          bool

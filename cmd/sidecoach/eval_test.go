@@ -367,7 +367,7 @@ func TestHowLongAnLLMIsWaitedFor(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "k")
 	for given, want := range map[string]time.Duration{"": 0, "--timeout=1m30s": 90 * time.Second,
 		"--timeout=50ms": 50 * time.Millisecond} {
-		var o judging
+		var o judgeFlags
 		f := pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.register(f)
 		require.NoError(t, f.Parse(strings.Fields("--llm "+given)))

@@ -271,7 +271,7 @@ var licences string
 // topics are what sidecoach help tells of, beside the commands.
 func topics() []*cobra.Command {
 	f := new(pflag.FlagSet)
-	new(judging).register(f)
+	new(judgeFlags).register(f)
 	f.VisitAll(func(flag *pflag.Flag) { flag.Usage = usage(flag, "") })
 	judge, _ := helpTexts.ReadFile("help/topics/judge.txt") // it is there
 	return []*cobra.Command{
@@ -297,9 +297,9 @@ const (
 	programTimeout = 40 * time.Second // a host waits for a hook, so a program gets less than a hook has
 )
 
-// judging are the flags of the commands that judge outputs. Other values come from the environment. Files have no say:
-// an agent may write to a project's folder, and must not choose where its output goes.
-type judging struct {
+// judgeFlags are the flags of the commands that judge outputs. Other values come from the environment. Files have no
+// say: an agent may write to a project's folder, and must not choose where its output goes.
+type judgeFlags struct {
 	flags   *pflag.FlagSet
 	useLLM  bool
 	agent   choice // "api", or an agent whose command line judges
@@ -311,13 +311,13 @@ type judging struct {
 	temperature float64
 }
 
-func (o *judging) register(f *pflag.FlagSet) {
+func (o *judgeFlags) register(f *pflag.FlagSet) {
 	o.registerJudge(f)
 	bind(f, "model", &o.Model, "prompt", &o.prompt)
 }
 
 // registerJudge adds the flags that do not choose between models or prompts.
-func (o *judging) registerJudge(f *pflag.FlagSet) {
+func (o *judgeFlags) registerJudge(f *pflag.FlagSet) {
 	o.flags, o.NoBreaker = f, true // one call, or a measurement
 	o.agent.allowed = append([]string{viaAPI}, llm.Agents()...)
 	o.format.allowed = llm.Formats()
@@ -327,12 +327,12 @@ func (o *judging) registerJudge(f *pflag.FlagSet) {
 }
 
 // asks reports whether an LLM judges, and isProgram whether it is the command line of an agent or of the user.
-func (o *judging) asks() bool { return o.useLLM || o.agent.value != "" || o.command.words != nil }
-func (o *judging) isProgram() bool {
+func (o *judgeFlags) asks() bool { return o.useLLM || o.agent.value != "" || o.command.words != nil }
+func (o *judgeFlags) isProgram() bool {
 	return o.command.words != nil || o.agent.value != "" && o.agent.value != viaAPI
 }
 
-func (o *judging) given(names ...string) string {
+func (o *judgeFlags) given(names ...string) string {
 	for _, name := range names {
 		if o.flags != nil && o.flags.Changed(name) {
 			return name
@@ -341,7 +341,7 @@ func (o *judging) given(names ...string) string {
 	return ""
 }
 
-func (o *judging) check() error {
+func (o *judgeFlags) check() error {
 	of := []string{"base-url", "temperature", "max-tokens", "format", "insecure-http"}
 	server, any := o.given(of...), o.given(append(of, "certain", "model", "prompt", "timeout", "effort")...)
 	switch {
@@ -358,7 +358,7 @@ func (o *judging) check() error {
 }
 
 // config says what is asked, after check. A server that cannot be asked is an error.
-func (o *judging) config() (llm.Config, error) {
+func (o *judgeFlags) config() (llm.Config, error) {
 	cfg := o.Config
 	cfg.Format = o.format.value
 	if o.given("temperature") != "" {
@@ -379,7 +379,7 @@ func (o *judging) config() (llm.Config, error) {
 	return cfg, nil
 }
 
-func (o *judging) modelName() string {
+func (o *judgeFlags) modelName() string {
 	switch {
 	case !o.isProgram():
 		return cmp.Or(o.Model, os.Getenv("SIDECOACH_MODEL"), defaultModel)
@@ -389,7 +389,7 @@ func (o *judging) modelName() string {
 	return strings.TrimSpace(o.agent.value + " " + o.Model)
 }
 
-func (o *judging) judge(heuristic *classify.Heuristic) (*llm.Classifier, error) {
+func (o *judgeFlags) judge(heuristic *classify.Heuristic) (*llm.Classifier, error) {
 	cfg, err := o.config()
 	if err != nil {
 		return nil, err
@@ -419,7 +419,7 @@ func (o *judging) judge(heuristic *classify.Heuristic) (*llm.Classifier, error) 
 
 // classifier returns the classifier of a single decision. If the LLM has no answer, the heuristic answers, and the
 // decision says why.
-func (o *judging) classifier(phrases ...classify.Option) (classify.Classifier, error) {
+func (o *judgeFlags) classifier(phrases ...classify.Option) (classify.Classifier, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -427,11 +427,11 @@ func (o *judging) classifier(phrases ...classify.Option) (classify.Classifier, e
 	if err != nil || !o.asks() {
 		return heuristic, err
 	}
-	return o.beside(heuristic)
+	return o.withHeuristic(heuristic)
 }
 
-// beside returns the LLM beside the heuristic.
-func (o *judging) beside(heuristic *classify.Heuristic) (classify.Classifier, error) {
+// withHeuristic returns the LLM beside the heuristic.
+func (o *judgeFlags) withHeuristic(heuristic *classify.Heuristic) (classify.Classifier, error) {
 	judge, err := o.judge(heuristic)
 	switch {
 	case err != nil:

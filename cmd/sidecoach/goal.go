@@ -272,8 +272,8 @@ func (o *hookOptions) registry() *skills.Registry {
 	return skills.NewRegistry(append(all, skills.Builtin()...)...)
 }
 
-// pursue makes the goal of the session, if it has one, part of what decides.
-func (o *hookOptions) pursue(
+// addGoal makes the goal of the session, if it has one, part of what decides.
+func (o *hookOptions) addGoal(
 	ctx context.Context, h hook.Host, projects *project.Projects, k *keeper, p *hook.Pause, cfg *autocontinue.Config,
 ) error {
 	g, root, ok, err := projects.Goal(ctx, p.Output.Session, folderOf(p.Began))

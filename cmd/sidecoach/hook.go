@@ -40,7 +40,7 @@ type hookOptions struct {
 	notify  commandLine
 	shadow  bool
 	keeper  keeperOptions
-	judging judging
+	judging judgeFlags
 	flags   *pflag.FlagSet // of the command
 
 	// What the human allowed of the project's folder, see inProject.
@@ -227,7 +227,7 @@ func (o *hookOptions) answer(
 			}
 			cfg.Verifier = o.verifier(k.dir, p.Output.Session, dir, cfg.Plans)
 			cfg.Observer, k.notify, k.folder = k.observer(), o.notify.words, dir
-			if unbound := o.pursue(ctx, h, projects, k, p, &cfg); unbound != nil {
+			if unbound := o.addGoal(ctx, h, projects, k, p, &cfg); unbound != nil {
 				k.note(unbound.Error())
 			}
 			return cfg, err

@@ -162,7 +162,7 @@ func cause(err error) error {
 	return err
 }
 
-type options struct {
+type decideFlags struct {
 	request        string
 	phase, print   choice
 	plan           string
@@ -170,12 +170,12 @@ type options struct {
 	session, turn  string
 	keeper         keeperOptions
 	policy         policyFlags
-	judging        judging
+	judging        judgeFlags
 	json, exitCode bool
 }
 
 func newDecide(t terminal) *cobra.Command {
-	o := options{print: choice{allowed: []string{"message"}}}
+	o := decideFlags{print: choice{allowed: []string{"message"}}}
 	for _, d := range skills.Builtin() {
 		o.phase.allowed = append(o.phase.allowed, d.(skills.Skill).Phase)
 	}
@@ -214,7 +214,7 @@ func newDecide(t terminal) *cobra.Command {
 
 // run decides about the output that args names and prints the decision. It checks the command line before it reads the
 // input, which may be a pipe that nobody can fill again.
-func (o *options) run(cmd *cobra.Command, args []string, t terminal) error {
+func (o *decideFlags) run(cmd *cobra.Command, args []string, t terminal) error {
 	for _, name := range []string{"turn", "state", "keep-text"} {
 		if flag := cmd.Flags().Lookup(name); o.session == "" && flag.Value.String() != flag.DefValue {
 			return misuse("add --session ID", "--%s means nothing without a session", name)

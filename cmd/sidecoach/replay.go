@@ -25,7 +25,7 @@ import (
 // replay goes through transcripts and decides at their pauses.
 type replay struct {
 	policy    policyFlags
-	judging   judging
+	judging   judgeFlags
 	yes, json bool
 	html      string
 
@@ -126,7 +126,7 @@ func (r *replay) useLLM(heuristic *classify.Heuristic, files int, t terminal) er
 	j := &r.judging
 	j.NoBreaker, j.Cache = false, &llm.DirCache{Dir: r.answers}
 	j.Timeout = cmp.Or(j.Timeout, 2*time.Minute) // a busy server may ask to wait
-	if r.classifier, err = j.beside(heuristic); err != nil {
+	if r.classifier, err = j.withHeuristic(heuristic); err != nil {
 		return err
 	}
 	to := j.modelName()

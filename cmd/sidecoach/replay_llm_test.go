@@ -31,7 +31,7 @@ func TestReplayAsksBeforeItCosts(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, " Yes \n": true, "y": true, "n\n": false, "\n": false,
 		"": false, "yesterday\n": false} {
 		sent.Store(0)
-		o := replay{judging: judging{useLLM: true, Config: llm.Config{Model: "judge", BaseURL: server.URL}}}
+		o := replay{judging: judgeFlags{useLLM: true, Config: llm.Config{Model: "judge", BaseURL: server.URL}}}
 		var shown, table strings.Builder
 		cmd := newReplay(terminal{})
 		cmd.SetContext(t.Context())

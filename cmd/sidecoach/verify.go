@@ -24,8 +24,8 @@ import (
 	"github.com/sidecoach/sidecoach/plancriteria"
 )
 
-// reviewing are the flags that make a review: what is claimed, what is required, and what to look at.
-type reviewing struct {
+// reviewFlags are the flags that make a review: what is claimed, what is required, and what to look at.
+type reviewFlags struct {
 	terminal
 	plan, report, task, trace string
 	config                    verifier.Verifier
@@ -34,23 +34,23 @@ type reviewing struct {
 }
 
 func newVerify(t terminal) *cobra.Command {
-	cmd := newReviewing(t, "verify [flags] [-- COMMAND...]", "verification", (*reviewing).check)
+	cmd := newReviewing(t, "verify [flags] [-- COMMAND...]", "verification", (*reviewFlags).check)
 	const rest = " --task ID --trace FILE [flags] [-- COMMAND...]"
 	agent := func(cmd *cobra.Command, _ []string) error {
 		_, err := io.WriteString(cmd.OutOrStdout(), verify.Agent())
 		return err
 	}
-	cmd.AddCommand(newReviewing(t, "begin"+rest, "review", (*reviewing).begin),
-		newReviewing(t, "record"+rest, "recorded", (*reviewing).record), command("agent", cobra.NoArgs, agent))
+	cmd.AddCommand(newReviewing(t, "begin"+rest, "review", (*reviewFlags).begin),
+		newReviewing(t, "record"+rest, "recorded", (*reviewFlags).record), command("agent", cobra.NoArgs, agent))
 	return cmd
 }
 
 // newReviewing returns a command that looks at the facts. What run returns is printed as that text of views.txt, or as
 // JSON, and --exit-code tells the status.
 func newReviewing(
-	t terminal, use, text string, run func(*reviewing, *cobra.Command) (result any, status int, err error),
+	t terminal, use, text string, run func(*reviewFlags, *cobra.Command) (result any, status int, err error),
 ) *cobra.Command {
-	o := &reviewing{terminal: t, config: verifier.Verifier{Dir: ".", Timeout: cmdwitness.DefaultTimeout}}
+	o := &reviewFlags{terminal: t, config: verifier.Verifier{Dir: ".", Timeout: cmdwitness.DefaultTimeout}}
 	cmd := command(use, nil, func(cmd *cobra.Command, args []string) error {
 		if err := o.take(cmd, args); err != nil {
 			return err
@@ -82,7 +82,7 @@ func newReviewing(
 }
 
 // take reads the command behind "--" and checks the flags.
-func (o *reviewing) take(cmd *cobra.Command, args []string) error {
+func (o *reviewFlags) take(cmd *cobra.Command, args []string) error {
 	usage := cmd.CommandPath() + " [flags] -- go test ./..."
 	dash := cmd.ArgsLenAtDash()
 	switch {
@@ -101,7 +101,7 @@ func (o *reviewing) take(cmd *cobra.Command, args []string) error {
 	return notEmpty(cmd, "plan", "report", "baseline")
 }
 
-func (o *reviewing) check(cmd *cobra.Command) (any, int, error) {
+func (o *reviewFlags) check(cmd *cobra.Command) (any, int, error) {
 	if err := o.choose(cmd); err != nil {
 		return nil, 0, err
 	}
@@ -113,7 +113,7 @@ func (o *reviewing) check(cmd *cobra.Command) (any, int, error) {
 }
 
 // choose finds the command of the project where none is given, and asks whether to run it.
-func (o *reviewing) choose(cmd *cobra.Command) error {
+func (o *reviewFlags) choose(cmd *cobra.Command) error {
 	if len(o.config.Commands) > 0 {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (o *reviewing) choose(cmd *cobra.Command) error {
 	return nil
 }
 
-func (o *reviewing) look(cmd *cobra.Command) (*verification, error) {
+func (o *reviewFlags) look(cmd *cobra.Command) (*verification, error) {
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	requirements, plan, err := o.requirements(ctx)
@@ -196,7 +196,7 @@ func interrupted(err error) error {
 }
 
 // requirements reads the plan, if there is one, as it was at the baseline, or as it is now, and says which.
-func (o *reviewing) requirements(ctx context.Context) ([]verify.Requirement, string, error) {
+func (o *reviewFlags) requirements(ctx context.Context) ([]verify.Requirement, string, error) {
 	tree, name, err := openPlan(".", o.plan)
 	if err != nil || tree == nil {
 		return nil, "", err
@@ -246,7 +246,7 @@ var (
 	exits = map[verify.Status]int{verify.NotMet: exitContinue, verify.Unverified: exitUnverified}
 )
 
-func (o *reviewing) begin(cmd *cobra.Command) (any, int, error) {
+func (o *reviewFlags) begin(cmd *cobra.Command) (any, int, error) {
 	file, err := o.open(true)
 	if err != nil {
 		return nil, 0, err
@@ -268,7 +268,7 @@ type recorded struct { // as JSON, overrides are a list, never null
 	Stalled   bool            `json:"stalled"`
 }
 
-func (o *reviewing) record(cmd *cobra.Command) (any, int, error) {
+func (o *reviewFlags) record(cmd *cobra.Command) (any, int, error) {
 	file, err := o.open(false)
 	if err != nil {
 		return nil, 0, err
@@ -324,7 +324,7 @@ type traceFile struct {
 }
 
 // open opens the trace that begin and record share.
-func (o *reviewing) open(create bool) (*traceFile, error) {
+func (o *reviewFlags) open(create bool) (*traceFile, error) {
 	switch {
 	case strings.TrimSpace(o.task) == "" || o.trace == "":
 		return nil, misuse("add --task ID and --trace FILE, the same for begin and record", "no task or no trace is named")

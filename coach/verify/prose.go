@@ -105,7 +105,7 @@ func (r *Report) prose(text string) {
 		table, open := strings.HasPrefix(t, "|"), mark != "" && lex("NotYet").Match(bare)
 		head := i+1 < len(all) && lex("TableRule").Match(all[i+1])
 		if table && !head && !open && !lex("TableRule").Match(t) {
-			r.ground(bare, nil)
+			r.addStatements(bare, nil)
 		}
 		for _, s := range sentences(bare) {
 			r.sentence(s, !table && !open)
@@ -215,7 +215,7 @@ func (r *Report) sentence(s string, ground bool) {
 		one := Report{Text: r.Text, Change: r.Change}
 		one.clause(c, masked(c), blamed)
 		if ground {
-			one.ground(c, slices.Clone(one.Claims))
+			one.addStatements(c, slices.Clone(one.Claims))
 		}
 		r.Change = one.Change
 		r.state(one.Statements...)

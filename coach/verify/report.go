@@ -247,9 +247,9 @@ const (
 	maxNoted      = 50 // claims and statements that are told
 )
 
-// ground adds what a clause says of the work, part by part, in words that no other claim is made of: what it says to be
-// there, the change must show. Claims are those of the clause.
-func (r *Report) ground(s string, claims []Claim) {
+// addStatements adds what a clause says of the work, part by part, in words that no other claim is made of: what it
+// says to be there, the change must show. Claims are those of the clause.
+func (r *Report) addStatements(s string, claims []Claim) {
 	covers := func(c Claim) bool {
 		return !slices.Contains([]claimKind{fileClaim, nameClaim, changeClaim, runClaim, testClaim, openClaim, commitClaim,
 			testsClaim, beforeClaim}, c.Kind)
@@ -282,15 +282,15 @@ func (r *Report) ground(s string, claims []Claim) {
 				one.clause(part, m[from:at[0]], blamed)
 			}
 			if !slices.ContainsFunc(one.Claims, covers) {
-				r.part(clause, changes, part, m[from:at[0]])
+				r.addPart(clause, changes, part, m[from:at[0]])
 			}
 		}
 		from = at[1]
 	}
 }
 
-// part adds what a part of a clause says. The whole clause may say that something changed.
-func (r *Report) part(c statement, changes bool, s, m string) {
+// addPart adds what a part of a clause says. The whole clause may say that something changed.
+func (r *Report) addPart(c statement, changes bool, s, m string) {
 	if lex("NotYet").Match(m) || saysResult(s, m) || lex("FailedBefore").Match(m) ||
 		lex("Story").Match(m) && !lex("SaysChange").Match(m) {
 		return
@@ -317,8 +317,8 @@ func (r *Report) part(c statement, changes bool, s, m string) {
 	}
 	made, with, ok := strings.Cut(m, " with ")
 	if ok && len(m) < 2*nearby && strings.Contains(made, "xx") && !strings.HasPrefix(with, "x") {
-		r.part(c, changes, s[:len(made)], made) // "`total` with a cache" says two things
-		r.part(c, changes, s[len(s)-len(with):], with)
+		r.addPart(c, changes, s[:len(made)], made) // "`total` with a cache" says two things
+		r.addPart(c, changes, s[len(s)-len(with):], with)
 		return
 	}
 	c.Prose, c.Gone = lex("Document").Match(s), lex("SaysGone").Match(m)

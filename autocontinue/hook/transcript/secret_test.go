@@ -29,7 +29,7 @@ func TestCommandsAreKeptWithoutSecrets(t *testing.T) {
 		"golangci-lint run | cat; echo Ab1 " + key,
 	} {
 		bash := tool{id: "1", name: "Bash", input: value{map[string]any{"command": script}}}
-		f := fold{secrets: []string{own}, Work: nothing()}
+		f := reading{secrets: []string{own}, Work: newWork()}
 		f.add(entry{kind: call, tool: bash})
 		open, err := json.Marshal(f)
 		require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestCommandsAreKeptWithoutSecrets(t *testing.T) {
 	}
 
 	// A check that fails with one key passes with another.
-	f := fold{Work: nothing()}
+	f := reading{Work: newWork()}
 	for n, key := range []string{key, strings.ReplaceAll(key, "A", "B")} {
 		id, r := strconv.Itoa(n), result{}
 		f.add(entry{kind: call, tool: tool{id: id, name: "Bash",

@@ -34,7 +34,7 @@ type Source struct {
 
 // State is what the lines of a transcript came to, up to an offset. The zero value has read nothing. It is JSON, to
 // be kept between two events, with secrets masked. A copy of a State must not be used beside the original.
-type State struct{ fold }
+type State struct{ reading }
 
 // Expect says that the agent paused or that a prompt goes to it. Its next message comes after a prompt, ours or
 // another, so no message counts as new until a prompt is in the transcript.
@@ -102,7 +102,7 @@ func (s *State) readNew(ctx context.Context, src Source) error {
 
 func (s *State) read(ctx context.Context, r io.ReaderAt, size int64, src Source) error {
 	if src.Path != s.File || s.Offset > size { // another file, or one that was written anew
-		*s = State{fold{File: src.Path, Expects: s.Expects, Echoes: s.Echoes, Work: nothing()}}
+		*s = State{reading{File: src.Path, Expects: s.Expects, Echoes: s.Echoes, Work: newWork()}}
 	}
 	s.secrets = src.Secrets
 	s.move(src.Dir)
@@ -196,8 +196,8 @@ func (t Trace) Lack() string {
 	return ""
 }
 
-// fold is what the lines came to so far.
-type fold struct {
+// reading is what the lines came to so far.
+type reading struct {
 	Trace
 
 	File   string `json:"file,omitempty"`
@@ -228,7 +228,7 @@ type openCall struct {
 
 // move takes note of where the agent works. The project stays that of the session's first folder while the agent is
 // in it.
-func (f *fold) move(dir string) {
+func (f *reading) move(dir string) {
 	if dir == "" || dir == f.Dir {
 		return
 	}
@@ -239,11 +239,11 @@ func (f *fold) move(dir string) {
 }
 
 // add takes in an entry. It reports whether the human spoke.
-func (f *fold) add(e entry) (spoke bool) {
+func (f *reading) add(e entry) (spoke bool) {
 	e.text = plaintext.Redact(e.text, f.secrets...)
 	sameAnswer := e.kind == call && e.group != "" && e.group == f.Group
 	if !sameAnswer && e.kind != mode && e.kind != message && e.kind != ended {
-		f.silence()
+		f.clearMessage()
 	}
 	switch e.kind {
 	case mode:
@@ -278,18 +278,18 @@ func (f *fold) add(e entry) (spoke bool) {
 	return false
 }
 
-// silence says that the last message is not the end of the conversation any more.
-func (f *fold) silence() {
+// clearMessage says that the last message is not the end of the conversation any more.
+func (f *reading) clearMessage() {
 	f.Parts, f.MessageID, f.Group, f.Broke, f.Aborted = nil, "", "", false, false
 }
 
 // IsOurs reports whether a prompt is a message of ours.
-func (f *fold) IsOurs(prompt string) bool {
+func (f *reading) IsOurs(prompt string) bool {
 	return plaintext.IsOurs(prompt) || f.Echoes && isPlain(prompt)
 }
 
 // prompt takes in words in the human's name. It reports whether they are the human's.
-func (f *fold) prompt(text, turn string) bool {
+func (f *reading) prompt(text, turn string) bool {
 	f.Expects = false
 	if f.IsOurs(text) { // the host fed it back
 		f.Continues++
@@ -304,7 +304,7 @@ func (f *fold) prompt(text, turn string) bool {
 }
 
 // message takes the last message together, which may stand on several lines. A repeated message is not a new one.
-func (f *fold) message(e entry) {
+func (f *reading) message(e entry) {
 	switch {
 	case f.Expects: // it was printed before the prompt that did not come yet
 		return
@@ -314,7 +314,7 @@ func (f *fold) message(e entry) {
 	case e.id != "" && slices.Contains(f.Messages, e.id):
 		return
 	case e.group == "" || e.group != f.Group:
-		f.silence()
+		f.clearMessage()
 	}
 	before, last := strings.Join(f.Parts, "\n"), end(e.text, maxMessage)
 	if f.Parts = append(f.Parts, last); len(before)+len(last) > maxMessage {
@@ -325,7 +325,7 @@ func (f *fold) message(e entry) {
 }
 
 // call takes in a call. One that is there twice counts once.
-func (f *fold) call(t tool) {
+func (f *reading) call(t tool) {
 	if t.id != "" && slices.Contains(f.Called, t.id) {
 		return
 	}
@@ -341,7 +341,7 @@ func (f *fold) call(t tool) {
 	f.Calls = append(f.Calls[:len(f.Calls):len(f.Calls)], o)
 }
 
-func (f *fold) result(r result) {
+func (f *reading) result(r result) {
 	at := slices.IndexFunc(f.Calls, func(o openCall) bool { return o.ID == r.id })
 	if at < 0 {
 		return
@@ -358,12 +358,12 @@ func (f *fold) result(r result) {
 }
 
 // end takes in that a command or task in the background has ended.
-func (f *fold) end(name string, r result) {
+func (f *reading) end(name string, r result) {
 	f.Tasks = slices.DeleteFunc(slices.Clone(f.Tasks), func(t string) bool { return t == name })
 	f.Work.end(name, r)
 }
 
-func (f *fold) trace() Trace {
+func (f *reading) trace() Trace {
 	t := f.Trace
 	t.Message, t.Waits = strings.Join(f.Parts, "\n"), len(f.Tasks) > 0
 	t.Old = f.Expects && t.Message != ""

@@ -97,7 +97,7 @@ type Event struct {
 // of another format or of another session, and reports them with an error at the end of the file. Other errors come
 // from visit, ctx and reading.
 func (t *Transcript) Walk(ctx context.Context, visit func(Event) error) (long int, err error) {
-	state := &State{fold{Known: true, Work: nothing()}}
+	state := &State{reading{Known: true, Work: newWork()}}
 	w := &walk{visit: visit, State: state, at: Event{Session: t.name, State: state}}
 	l := newLines(ctx, t.r, 0, t.size)
 	unread, firstUnread, cutOff := 0, 0, false

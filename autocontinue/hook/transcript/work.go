@@ -33,7 +33,7 @@ type check struct {
 	Running string                `json:"running,omitempty"` // the name of the background command
 }
 
-func nothing() work {
+func newWork() work {
 	return work{Work: classify.Work{Edited: classify.EditedNone, Session: classify.EditedNone}}
 }
 
@@ -57,7 +57,7 @@ func (w *work) apply(p project, effects []effect, r result) {
 			return
 		case e.Unknown, e.Moves && done && !r.failed && !pattern("up-to-date").MatchString(r.output):
 			w.forget()
-		case e.Removes && done && w.unmade(files):
+		case e.Removes && done && w.removeMade(files):
 		case len(files) > 0 && done:
 			w.edit(files, !e.Layout && slices.ContainsFunc(e.Edits, isCode))
 		}
@@ -90,8 +90,9 @@ func (w *work) edit(files []string, code bool) {
 	w.Files = slices.DeleteFunc(w.Files, func(f string) bool { return f == "" }) // an unknown one
 }
 
-// unmade takes in the removal of files. It reports whether the agent had made them all: then they leave nothing behind.
-func (w *work) unmade(files []string) bool {
+// removeMade takes in the removal of files. It reports whether the agent had made them all: then they leave nothing
+// behind.
+func (w *work) removeMade(files []string) bool {
 	if len(files) == 0 || slices.ContainsFunc(files, func(f string) bool { return !slices.Contains(w.Made, f) }) {
 		return false
 	}
