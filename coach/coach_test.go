@@ -252,6 +252,7 @@ func TestAskFitsTheWork(t *testing.T) {
 			"```python\nn = 1\n```"}, "any"},
 		{"an app of a maker's tool", rejected, Context{Text: "Fixed `cart/index.wxss` and cart/index.js."}, "app"},
 		{"units of such an app", rejected, Context{Text: "Set the height to 92rpx."}, "app"},
+		{"calls of such an app", rejected, Context{Text: "The bar is refreshed in `pageLifetimes.show` of app.js now."}, "app"},
 		{"a language of such a tool", rejected, Context{Text: "The codeunit keeps the total now."}, "compile"},
 		{"tests and a type check", found("Fixed a_test.go, `tsc --noEmit` is clean.", "claim/edit/Fixed"),
 			Context{Text: "Fixed x.test.ts, `tsc --noEmit` is clean."}, "tests"},
