@@ -57,10 +57,15 @@ func newLanguages(fsys, phrases fs.FS) (*languages, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, _ := io.ReadFull(file, head) // a fault is one of whoever reads all of it
+		n, err := io.ReadFull(file, head) // a fault is one of whoever reads all of it
+		src := head[:n]
+		if _, words, _ := bytes.Cut(src, []byte("\n[words]\n")); err == nil && !bytes.Contains(words, []byte("\n[")) {
+			rest, _ := io.ReadAll(file) // a host's file may have a longer head
+			src = slices.Concat(src, rest)
+		}
 		file.Close()
 		var counts scriptCounts
-		frequentWords(head[:n], func(w string) (more bool) {
+		frequentWords(src, func(w string) (more bool) {
 			l.words[w] |= 1 << i
 			counts.add(w) // a script that is not Latin tells the language alone
 			return counts.script() == latinScript || counts.ascii+counts.cyrillic+counts.han+counts.kana <= 100

@@ -344,5 +344,5 @@ func (r *lineReader) continues(block *block, l line) bool {
 		return false
 	}
 	c, _ := utf8.DecodeRuneInString(r.text[l.start:])
-	return c == '`' && (block.kind != itemLine || r.text[l.start-1] == ' ') || c == '(' || unicode.IsLower(c)
+	return c == '`' && (block.kind != itemLine || r.text[l.start-1] != '\n') || c == '(' || unicode.IsLower(c)
 }

@@ -51,7 +51,7 @@ func parseModel(fsys fs.FS, builtinWords string) (*model, error) {
 	_, err := eachLine(fsys, featuresFile, "", func(_ int, line string) error {
 		var r row
 		name, err := numbers(r[:], line)
-		if _, ok := m.features[name]; ok {
+		if _, ok := m.features[name]; ok && err == nil {
 			return fmt.Errorf("%s stands there twice", name)
 		}
 		m.features[name] = r

@@ -88,7 +88,7 @@ func isName(s string) bool {
 // a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths". In front
 // may stand "cd web && ", with a folder of the project.
 func knownCheck(command string) (kind string, ok bool) {
-	command = expression("inFolder").ReplaceAllString(command, "")
+	command, folder := withoutFolder(command)
 	if matching("operators", command) != "" {
 		return "", false
 	}
@@ -124,13 +124,22 @@ func knownCheck(command string) (kind string, ok bool) {
 			return "", false
 		}
 	}
-	if unsafe(withoutHosts(command)) != "" || harmful(ws[n-1:n]) {
+	if unsafe(folder) != "" || unsafe(withoutHosts(command)) != "" || harmful(ws[n-1:n]) {
 		return "", false
 	}
 	if kind == "look" || strings.HasPrefix(raw[0], "-") {
 		kind = ""
 	}
 	return kind, true
+}
+
+// withoutFolder returns a command without the folder or the package of the project that it runs in, and that folder.
+func withoutFolder(command string) (rest, folder string) {
+	m := expression("inFolder").FindStringSubmatch(command)
+	if m == nil {
+		return command, ""
+	}
+	return strings.TrimSpace(m[2] + m[3] + m[4] + " " + command[len(m[0]):]), m[1] + m[5]
 }
 
 // withoutHosts returns a text without the host in the import path of a Go package that is to be tested, built or

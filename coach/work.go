@@ -147,8 +147,9 @@ func (c *changes) add(file string, weight int, seen map[string]bool) {
 	seen[base] = true
 	c.weight[kind] += weight
 	c.first = cmp.Or(c.first, kind)
-	if slices.Contains([]string{"code", "compile", "script", "tests", "interface"}, kind) {
-		c.extensions[strings.ToLower(path.Ext(base))] = true
+	extension := strings.ToLower(path.Ext(base)) // a Makefile has none
+	if extension != "" && slices.Contains([]string{"code", "compile", "script", "tests", "interface"}, kind) {
+		c.extensions[extension] = true
 	}
 }
 
@@ -282,6 +283,7 @@ func (c changes) own(fitting string) []check {
 
 // fits reports whether a command can check what was changed, as far as it is known.
 func (c changes) fits(command string) bool {
+	command, _ = withoutFolder(command)
 	extensions, known := fileTypes().lists["tool "+strings.Fields(command)[0]]
 	return !known || len(c.extensions) == 0 ||
 		slices.ContainsFunc(strings.Fields(extensions), func(e string) bool { return c.extensions[e] })

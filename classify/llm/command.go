@@ -106,7 +106,7 @@ func (c Command) send(ctx context.Context, request Request) (text string, used c
 		return fail(err)
 	}
 	if err = cmd.Run(); cmd.Process != nil {
-		killGroup(cmd.Process) // what is left of it
+		killRest(cmd.Process)
 	}
 	if ctx.Err() != nil {
 		return "", used, ended(ctx)

@@ -171,7 +171,6 @@ func TestAuditOfRuns(t *testing.T) {
 	require.Equal(t, "critical command_missing", found(h))
 }
 
-// What failed before the work, or only in a poorer environment, is not held against the agent.
 // The programs that coaching knows as linters and type checkers are no test runs: they show no claim of tests.
 func TestLintersAreNoTests(t *testing.T) {
 	table, err := os.ReadFile("../guard.txt")
@@ -193,8 +192,22 @@ func TestLintersAreNoTests(t *testing.T) {
 		}
 	}
 	require.Greater(t, programs, 20)
+	of := func(kind verify.Claim, command string) string {
+		runs := []verify.Run{{Command: strings.Fields(command), Status: verify.Met}}
+		return found(audit(verify.Report{Claims: []verify.Claim{kind}}, verify.Facts{Runs: runs}))
+	}
+	tests := verify.Claim{Kind: "run", Run: "tests", Result: verify.Met}
+	for _, command := range []string{"npx @biomejs/biome check", "php vendor/bin/phpcs", "npx eslint@9 .", "make fmt-check",
+		"npm run lint:check", "./gradlew spotlessCheck", "cargo run --bin analyze", "make format"} {
+		require.Equal(t, "unchecked", of(tests, command), command)
+	}
+	for _, command := range []string{"pnpm --filter types test", "make format test", "cargo nextest run -p types",
+		"rake standard test", "mvn checkstyle:check test", "uv run --package types pytest", "./ci.sh"} {
+		require.Empty(t, of(tests, command), command)
+	}
 }
 
+// What failed before the work, or only in a poorer environment, is not held against the agent.
 func TestAuditOfFailuresBefore(t *testing.T) {
 	fails := verify.Run{
 		Command:  goTest,

@@ -506,15 +506,23 @@ func kindOf(command []string) runKind {
 	if len(command) == 0 {
 		return runOther
 	}
+	kind := runOther
+words:
 	for i, w := range command {
-		if i > 0 && (strings.HasPrefix(w, "-") && w != "--test" || strings.ContainsAny(w, "/.")) {
+		program := i == 1 && (w[0] == '@' || strings.Contains(w, "/bin/")) // "npx @biomejs/biome", "php vendor/bin/phpcs"
+		if i > 0 && !program && (strings.HasPrefix(w, "-") && w != "--test" || strings.ContainsAny(w, "/.")) {
 			continue // an option or an operand
 		}
 		for _, w := range slices.Backward(strings.Split(strings.ToLower(w), ":")) { // "lint:check", ":app:test"
-			w = strings.TrimPrefix(path.Base(w), "--")
+			w, _, _ = strings.Cut(strings.TrimPrefix(path.Base(w), "--"), "@") // "eslint@9"
 			switch {
 			case lex("TestTools").Has(w), strings.HasPrefix(w, "test"):
 				return runTests
+			case i > 0 && lex("TaskWords").Has(w): // "make format test" runs tests; it may also be the name of a package
+				if kind = runLint; lex("BuildTools").Has(w) {
+					kind = runBuild
+				}
+				continue words
 			case lex("LintTools").Has(w) || strings.HasSuffix(w, "lint"):
 				return runLint
 			case lex("BuildTools").Has(w) || w == "check" && i > 0 && command[0] == "cargo":
@@ -522,5 +530,5 @@ func kindOf(command []string) runKind {
 			}
 		}
 	}
-	return runOther
+	return kind
 }

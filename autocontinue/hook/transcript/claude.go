@@ -34,7 +34,7 @@ func readClaude(v value, id string, subagent bool) (l line) {
 			l.add(e)
 		}
 	}
-	// Within a turn, only what the agent is told says that it plans, or does not any more.
+	// Within a turn, only what the agent is told says that it plans, or works in any other mode.
 	told := map[string]string{"plan_mode": "plan", "plan_mode_exit": "default"}[v.text("attachment", "type")]
 	if name := cmp.Or(v.text("permissionMode"), told); name != "" && !subagent && !side {
 		l.add(entry{kind: mode, text: name})

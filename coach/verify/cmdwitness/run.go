@@ -161,6 +161,9 @@ func (e Environment) Of(environ []string) (env, withheld []string) {
 			withheld = append(withheld, "the password in "+name)
 		case plaintext.Redact(value) != value:
 			withheld = append(withheld, name)
+			if strings.HasPrefix(upper, "GIT_CONFIG_VALUE_") { // git fails if one is missing
+				env = append(env, name+"=")
+			}
 		default:
 			env = append(env, v)
 		}

@@ -217,6 +217,8 @@ func TestEnvironment(t *testing.T) {
 			[]string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.pager", "GIT_CONFIG_VALUE_0=",
 				"GIT_CONFIG_KEY_1=url.https://host/.insteadOf"},
 			[]string{"the password in GIT_CONFIG_KEY_1", "MY_GIT_CONFIG_KEY_0"}},
+		{"a secret of git", Environment{}, []string{"GIT_CONFIG_VALUE_0=ghp_abcdefghijklmnopqrstuvwxyz0123456789"},
+			[]string{"GIT_CONFIG_VALUE_0="}, []string{"GIT_CONFIG_VALUE_0"}},
 		{"addresses", Environment{}, []string{"HTTPS_PROXY=http://me:secret@proxy:3128", "DATABASE_URL=postgres://u:p@db/x",
 			"ALL_PROXY=me:secret@proxy:1080", "REMOTE=https://token@host/x", "MAIL=a@b.example", "SSH=ssh://git@host/x"},
 			[]string{"HTTPS_PROXY=http://proxy:3128", "DATABASE_URL=postgres://db/x", "ALL_PROXY=proxy:1080",

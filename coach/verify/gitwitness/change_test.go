@@ -93,6 +93,10 @@ func TestSubmodules(t *testing.T) {
 	facts := r.look(verify.Query{Baseline: base})
 	assert.Empty(t, facts.Changes)
 	assert.Equal(t, verify.Met, facts.Clean)
+	r.write("a.go", "package a // edited\n")
+	next := r.commit("edited")
+	assert.Equal(t, verify.Met, r.look(verify.Query{Baseline: base}).Clean, "also after a commit")
+	base = next
 
 	sub := &repo{t, r.path("lib")}
 	sub.write("lib.go", "package lib // edited\n")

@@ -372,7 +372,7 @@ func (r *repository) blob(object string) string {
 // settings switches every filter driver off, and returns whether the checkout is sparse. Clean filters are commands that
 // would run when a file is compared with what is recorded.
 func (r *repository) settings() (sparse bool) {
-	set, err := r.names("config", "-z", "--get-regexp", `^(filter\..*|remote\..*\..*|core\.sparsecheckout)$`)
+	set, err := r.names("config", "-z", "--get-regexp", `^(filter\..*|remote\.[^/].*\..*|core\.sparsecheckout)$`)
 	if !exited(err, 1) { // there are none
 		check(err)
 	}

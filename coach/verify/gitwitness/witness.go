@@ -258,7 +258,7 @@ func (l *look) history() {
 	}
 	open := l.list
 	if l.head != l.base.commit || l.base.exact {
-		open = l.diff(l.head, l.tree)
+		open = l.diff(l.store.baseTree(l.repository, l.head), l.tree)
 	}
 	for _, d := range open {
 		if !(d.Kind == verify.Added && slices.Contains(l.programs, d.Path)) && !project.Byproduct(d.Path) {
