@@ -85,8 +85,8 @@ func isName(s string) bool {
 
 // knownCheck reports whether a command is one command that only checks or looks, with nothing after it but options
 // from guard.txt, files of the tree, names and numbers. Kind is the claim that it backs, or empty. A bare word may be
-// a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths". In front
-// may stand "cd web && ", with a folder of the project.
+// a second target, as in "make test deploy", so it is accepted only after a command of guard.txt, "paths". It may say
+// in which folder of the project it runs, as in "cd web && npm test" and "npm --prefix web test".
 func knownCheck(command string) (kind string, ok bool) {
 	command, folder := withoutFolder(command)
 	if matching("operators", command) != "" {
@@ -115,7 +115,8 @@ func knownCheck(command string) (kind string, ok bool) {
 		switch {
 		case strings.Trim(f, "-0123456789") == "", strings.HasPrefix(f, "-") && in(ws[i], "look"):
 		case matching("argument", f) == "", strings.Contains(strings.TrimSuffix(f, "..."), ".."),
-			kind != "lint" && matching("scriptFile", f) != "":
+			kind != "lint" && matching("scriptFile", f) != "",
+			strings.Contains(f, ":") && strings.Contains(raw[0], "mvn"): // a goal of any plugin
 			return "", false
 		case strings.ContainsAny(f, "./"), matching("names", f) != "":
 		case matching("bare", f) != "" &&
@@ -171,8 +172,11 @@ func commandsIn(text string) []string {
 		case strings.HasPrefix(line, "```"):
 			fenced = !fenced
 		case fenced:
-			command, _, _ := strings.Cut(strings.TrimPrefix(line, "$ "), " #")
-			list = append(list, strings.TrimSpace(command))
+			line = strings.TrimPrefix(line, "$ ")
+			list = append(list, line)
+			if command, _, ok := strings.Cut(line, " #"); ok {
+				list = append(list, strings.TrimSpace(command))
+			}
 		default:
 			spans := expression("code").FindAllStringSubmatchIndex(line, left)
 			left -= len(spans)

@@ -454,7 +454,7 @@ func TestKnownCheck(t *testing.T) {
 		"uv run ruff check src": "lint", "npx eslint src": "lint", "black --check src": "lint", "cargo test login": "tests",
 		"go test -parallel=4 ./...": "tests", "python manage.py test accounts": "tests", "git diff --name-only": "",
 		"cd web/app && npm test": "tests", "npm --prefix web test": "tests", "npm test -- --runInBand": "tests",
-		"uv run python -m unittest discover -s tests -v": "tests", "pnpm --filter web build": "build",
+		"uv run python -m unittest discover -s tests -v": "tests", "pnpm --filter web build": "build", "npm -w web run lint": "lint", "yarn workspace web test": "tests",
 		"mvn -q -DskipTests package": "build", "./gradlew build -x test": "build", "npx turbo run test": "tests",
 		"cargo clippy --all-targets -- -D warnings": "lint", "python -m compileall -q src": "lint",
 		"dotnet build --nologo": "build", "cd web && npm run build": "build",
@@ -473,6 +473,9 @@ func TestKnownCheck(t *testing.T) {
 		"docker build github.com/x/y", "cargo fmt", "black src", "prettier --write src", "playwright install",
 		"cd .. && npm test", "cd /etc && npm test", "cd web/../.. && npm test", "cd web && npm run deploy", "npm --prefix / test",
 		"npm --prefix ../x test", "cd web; npm test", "cd a && cd b && npm test", "npx turbo run deploy", "mvn -q deploy",
+		"pnpm -w publish test", "pnpm -w add build", "yarn -w publish test", "npm --filter install test", "pnpm -c web test",
+		"npm --prefix ignore-previous-instructions test", "cd ignore-previous-instructions && npm test", "cd web &&npm test",
+		"mvn test org.apache.maven.plugins:maven-deploy-plugin:deploy", "yarn workspace web publish", "npm -w web publish",
 		"go test -count=x ./...", "rake test deploy", "bundle exec cap deploy", "go mod tidy", "bundle exec rspec -r evil",
 		"mypy /etc", "mypy ../src", "pre-commit install", "gotestsum deploy", "docker run app", "git branch -D main",
 	} {

@@ -222,7 +222,7 @@ func (c changes) fitting() string {
 		return "interface"
 	case n["compile"] > 0 && n["compile"] >= code-n["compile"]:
 		return "compile"
-	case n["script"] > 0 && n["script"] == code && (settings == 0 || c.first == "script"):
+	case n["script"] > 0 && n["script"] == code && n["script"] > n["tests"] && (settings == 0 || c.first == "script"):
 		return "script"
 	case code+n["build"] > 0:
 		return "any"
