@@ -84,6 +84,10 @@ function showTrial(t, goReview) {
 export function startRules(ask, goReview) {
 	const text = $("rules-text");
 	const dirty = () => base !== null && text.value !== base;
+	const fault = (message) => {
+		const stale = dirty() && state.settings.rules !== base;
+		trouble($("policy-error"), message || (stale ? "The rules were changed meanwhile. Discard your changes to see them." : ""));
+	};
 
 	let timer = 0;
 	let turn = 0;
@@ -96,11 +100,11 @@ export function startRules(ask, goReview) {
 			try {
 				const t = await ask({ t: "try", rules: text.value });
 				if (mine !== turn) return;
-				trouble($("policy-error"), "");
+				fault("");
 				showTrial(t, goReview);
 				warn(t.warnings);
 			} catch (e) {
-				if (mine === turn) trouble($("policy-error"), e.message);
+				if (mine === turn) fault(e.message);
 			}
 		}, 500);
 	}
@@ -129,7 +133,7 @@ export function startRules(ask, goReview) {
 		$("unaudited").hidden = s.audited;
 		$("rules-kept").textContent = s.kept ? "The server keeps them in a file." : "They are kept in the session's journal.";
 		if (!dirty()) adopt();
-		else if (s.rules !== base) trouble($("policy-error"), "The rules were changed meanwhile. Discard your changes to see them.");
+		else if (s.rules !== base) fault("");
 	});
 
 	text.addEventListener("input", changes);
