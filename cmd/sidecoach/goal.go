@@ -104,6 +104,9 @@ func (o *goalOptions) set(cmd *cobra.Command, args []string) error {
 		g.Criteria = append(g.Criteria, verifier.Criterion{Text: c.String(), Checks: []plancriteria.Check{c}})
 	}
 	for _, line := range o.checks {
+		if line == "" {
+			return misuse("give it a command or leave it out", "--check is empty: is its variable set?")
+		}
 		add(plancriteria.Check{Command: line})
 	}
 	for _, file := range o.files {

@@ -363,7 +363,12 @@ type installOptions struct {
 func newHookInstall(t terminal) *cobra.Command {
 	var o installOptions
 	cmd := o.command("install HOST [--user|--project] [--write] [flags]",
-		func(cmd *cobra.Command, h hook.Host, files []string) error { return o.install(cmd, h, files[0], t) })
+		func(cmd *cobra.Command, h hook.Host, files []string) error {
+			if err := notEmpty(cmd, "verify", "notify", "judge-command", "plan"); err != nil {
+				return err
+			}
+			return o.install(cmd, h, files[0], t)
+		})
 	bind(cmd.Flags(), "write", &o.write)
 	o.hook = newHookOptions(cmd.Flags())
 	return cmd

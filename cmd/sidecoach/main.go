@@ -14,6 +14,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -220,7 +221,7 @@ func (o *decideFlags) run(cmd *cobra.Command, args []string, t terminal) error {
 			return misuse("add --session ID", "--%s means nothing without a session", name)
 		}
 	}
-	if err := notEmpty(cmd, "session"); err != nil {
+	if err := notEmpty(cmd, "session", "judge-command"); err != nil {
 		return err
 	}
 	cfg := autocontinue.Config{Policy: o.policy.policy(), Secrets: ownSecrets()}
@@ -312,6 +313,8 @@ func readAll(r io.Reader, what string) (string, error) {
 	case len(text) > maxInput:
 		return "", badInput("give what the agent printed last, not its whole log",
 			"%s is larger than %d MiB", what, maxInput>>20)
+	case !utf8.Valid(text) && bytes.Count(text, []byte{0}) > max(8, len(text)/100): // a program, an image, UTF-16
+		return "", badInput("give what the agent printed last, as UTF-8 text", "%s is not text", what)
 	}
 	return string(text), nil
 }

@@ -199,6 +199,14 @@ func TestFailures(t *testing.T) {
 			errs,
 		)
 	})
+	t.Run("what is no text", func(t *testing.T) {
+		for _, data := range []string{strings.Repeat("\x7fELF\x00\x00\xff", 10), strings.Repeat("\xff\x00d\x00o\x00", 10)} {
+			out, errs, status := sidecoach(t, strings.NewReader(data))
+			assert.Equal(t, exitFailure, status)
+			assert.Empty(t, out)
+			assert.Equal(t, "sidecoach: the input is not text\nhint: give what the agent printed last, as UTF-8 text\n", errs)
+		}
+	})
 	t.Run("a reader that has gone", func(t *testing.T) {
 		for _, gone := range []error{syscall.EPIPE, io.ErrClosedPipe} {
 			var errs bytes.Buffer

@@ -517,6 +517,18 @@ func TestHangingTests(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// gofmt -l ends with 0 whether it lists files or not.
+func TestFormatterThatLists(t *testing.T) {
+	dir := t.TempDir()
+	w := &Witness{Dir: dir}
+	for text, want := range map[string]verify.Status{"package a\n": verify.Met, "package  a\n": verify.NotMet} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte(text), 0o600))
+		facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{"gofmt", "-l", "."}}})
+		require.NoError(t, err)
+		assert.Equal(t, want, facts.Runs[0].Status, facts.Runs[0].Why)
+	}
+}
+
 func TestNoGo(t *testing.T) {
 	w := &Witness{Dir: t.TempDir()}
 	facts, err := w.Look(t.Context(), verify.Query{Commands: [][]string{{"/no/such/go", "test", "./..."}}})

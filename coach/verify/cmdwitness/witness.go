@@ -180,8 +180,10 @@ func judge(run *verify.Run, r Result, c testoutput.Counts, counted bool, fault, 
 	if r.Exit != 0 {
 		lacks = strings.TrimSpace(lex("NotThere").Regexp().FindString(output))
 	}
+	lists := lex("Formatters").Has(project.Program(run.Command)) && slices.Contains(run.Command, "-l")
 	run.Status, run.Why = firstOf([]verdict{
 		{c.Failed > 0, verify.NotMet, failed},
+		{lists && strings.TrimSpace(output) != "" && r.Exit == 0, verify.NotMet, "it lists files that are not formatted"},
 		{r.Stopped, verify.Unverified, r.Why},
 		{r.Why != "", verify.NotMet, r.Why},
 		{lacks != "", verify.Unverified, "there is nothing to run: " + lacks},
