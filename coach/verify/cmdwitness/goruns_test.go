@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -519,6 +520,9 @@ func TestHangingTests(t *testing.T) {
 
 // gofmt -l ends with 0 whether it lists files or not.
 func TestFormatterThatLists(t *testing.T) {
+	if _, err := exec.LookPath("gofmt"); err != nil {
+		t.Skip("gofmt is not in the PATH")
+	}
 	dir := t.TempDir()
 	w := &Witness{Dir: dir}
 	for text, want := range map[string]verify.Status{"package a\n": verify.Met, "package  a\n": verify.NotMet} {
