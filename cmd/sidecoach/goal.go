@@ -340,7 +340,7 @@ func newAllow(t terminal) *cobra.Command {
 		}
 		f, err := project.ReadFolder(root)
 		if err != nil {
-			return badInput("make the folder .sidecoach in your project", "%s", strings.TrimPrefix(err.Error(), "project: "))
+			return badInput("put a file into the folder .sidecoach of your project", "%s", strings.TrimPrefix(err.Error(), "project: "))
 		}
 		s, err := newHookOptions(new(pflag.FlagSet)).withFolder(f)
 		if err != nil {
