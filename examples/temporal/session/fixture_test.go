@@ -127,7 +127,8 @@ func newWorld(t *testing.T, c Config, a Activities) *world {
 		suite.SetLogger(sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	}
 	w := &world{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t, box: &outbox{}, config: c}
-	w.SetTestTimeout(20 * time.Second)
+	w.SetTestTimeout(time.Minute)
+	w.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 	if a.Judge == nil {
 		a.Judge = heuristic(t)
 	}
