@@ -43,7 +43,8 @@ const (
 
 // parseModel reads the weights. In features.txt a line is a weight for each class and the name of a feature. In
 // words.txt it is the rarity, a weight for each class, the zone and the word or the pair. All numbers are hundredths. An
-// error names file and line. Of the built-in words.txt a copy costs too much; its numbers are read when a text has the word.
+// error names file and line. A host's words.txt is checked here. The numbers of the built-in one, which is given as text,
+// are read when a text has the word.
 func parseModel(fsys fs.FS, builtinWords string) (*model, error) {
 	m := &model{
 		features: map[string]row{}, words: make(map[string][nZones]int32, 1<<13), lines: make([]int32, 1, 1<<14),

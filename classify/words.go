@@ -111,7 +111,7 @@ func (r *wordReader) score(scores *row) {
 	var sum row
 	var weights [1 + nClasses]float64 // the first is the rarity: a rare word counts more
 	for _, i := range r.held {
-		_, _ = numbers(weights[:], r.model.text[r.model.lines[i]:]) // which is checked
+		_, _ = numbers(weights[:], r.model.text[r.model.lines[i]:]) // parseModel or a test has checked it
 		norm += weights[0] * weights[0]
 		for c, v := range weights[1:] {
 			sum[c] += v

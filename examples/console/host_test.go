@@ -239,14 +239,19 @@ func TestNotifyRunsACommandForWhatWaits(t *testing.T) {
 	h := running(t, dir)
 	defer h.session.Watch(func(e gate.Event) { h.notify([]string{script, "audit:"}, e) })()
 	require.NoError(t, h.submit(t.Context(), "ann", "main", "tell me about my profile"))
-	h.answer(t, gate.Context, "", gate.Approve, "")
-	h.answer(t, gate.Response, "", gate.Approve, "")
 	var told string
-	require.Eventually(t, func() bool {
-		data, _ := os.ReadFile(filepath.Join(dir, "told"))
-		told = string(data)
-		return strings.Count(told, "\n") == 2
-	}, waitLimit, time.Millisecond)
+	tells := func(n int) { // of what is answered before, nobody is told
+		t.Helper()
+		require.Eventually(t, func() bool {
+			data, _ := os.ReadFile(filepath.Join(dir, "told"))
+			told = string(data)
+			return strings.Count(told, "\n") == n
+		}, waitLimit, time.Millisecond)
+	}
+	tells(1)
+	h.answer(t, gate.Context, "", gate.Approve, "")
+	tells(2)
+	h.answer(t, gate.Response, "", gate.Approve, "")
 	assert.Contains(t, told, "audit: context waits: Message from")
 	assert.Contains(t, told, "audit: response waits: Deliver")
 	assert.NotContains(t, told, "profile_get", "a rule allows it")
